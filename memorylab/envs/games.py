@@ -1,0 +1,136 @@
+"""A batch of games of one level: their records, buffers and threads. The environments are thin faces of it."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memorylab.envs.crew import Crew
+from memorylab.tasks.levels import LEVELS
+from memorylab.tasks.task import check_level, find_task
+from memorylab.world.chance import SEED_BITS, seed_of_game
+
+MAX_PIXELS = 4096
+
+
+class Games:
+    """`number` games of a level, stepped together.
+
+    Attributes that change in place at each step:
+      records: (number,) one game's state each; last_records: the same at the end of its latest finished episode.
+      pictures, last_pictures: (number, height, width, 3) uint8.
+      rewards: float32; terminated, truncated: bool.
+    """
+
+    def __init__(
+        self,
+        task: str,
+        level: str,
+        number: int,
+        *,
+        size: tuple[int, int] = (72, 96),
+        threads: int | None = None,
+        stimuli: str | os.PathLike | None = None,
+        **scale: Any,
+    ):
+        self.task = find_task(task)
+        check_level(level)
+        self.level = level
+        self.number = positive("num_envs", number)
+        self.height, self.width = checked_size(size)
+        threads = positive("threads", threads) if threads is not None else len(os.sched_getaffinity(0))
+
+        self.scales = self.task.scales_of(level, **scale)
+        source = None if stimuli is None else Path(stimuli)
+        self.stimuli = self.task.load_stimuli(LEVELS[level].stimuli, self.width, source, self.scales)
+        self.view = self.task.build_view(self.number, self.width)
+        self.scale_records = np.array([s.record() for s in self.scales], self.task.scale_record)
+
+        self.records = np.zeros(self.number, self.task.game)
+        self.last_records = np.zeros(self.number, self.task.game)
+        self.pictures = np.zeros((self.number, self.height, self.width, 3), np.uint8)
+        self.last_pictures = np.zeros_like(self.pictures)
+        self.rewards = np.zeros(self.number, np.float32)
+        self.terminated = np.zeros(self.number, np.bool_)
+        self.truncated = np.zeros(self.number, np.bool_)
+        self.crew = Crew(self.number, threads)
+
+    def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
+        """One seed a game; -1 where the game's own next seed is to be used."""
+        if seed is None:
+            if self.records["seed"].any():
+                return np.full(self.number, -1)
+            seed = int.from_bytes(os.urandom(8)) >> (64 - SEED_BITS)
+        if isinstance(seed, (int, np.integer)):
+            check_seed(seed)
+            return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.number)], np.int64)
+        if len(seed) != self.number:
+            raise ValueError(f"{len(seed)} seeds were given for {self.number} games")
+        for one in seed:
+            if one is not None:
+                check_seed(one)
+        return np.array([-1 if one is None else one for one in seed], np.int64)
+
+    def begin(self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray) -> None:
+        """Begin an episode in the chosen games and draw its first picture."""
+        self.rewards[chosen] = 0
+        self.terminated[chosen] = False
+        self.truncated[chosen] = False
+        rows = pictures.reshape(self.number, self.height, self.width * 3)
+        self.run(
+            self.task.begin,
+            self.records, chosen, seeds, self.scale_records, self.stimuli, self.view, rows,
+        )  # fmt: skip
+
+    def step(self, actions: np.ndarray, pictures: np.ndarray, *, autoreset: bool) -> None:
+        shape = self.number, self.height, self.width * 3
+        self.run(
+            self.task.step,
+            self.records, self.last_records, actions, self.scale_records, self.stimuli, self.view,
+            pictures.reshape(shape), self.last_pictures.reshape(shape),
+            self.rewards, self.terminated, self.truncated, autoreset,
+        )  # fmt: skip
+
+    def act(self, player: str, actions: np.ndarray) -> None:
+        """What a scripted player does now, written to `actions`."""
+        self.run(self.task.players[player], self.records, actions)
+
+    def run(self, function: Callable, *arguments: Any) -> None:
+        if not function.signatures:
+            announce_compiling(self.task.name, function)
+        self.crew.run(lambda start, stop: function(*arguments, start, stop))
+
+    def report(self, records: np.ndarray) -> dict[str, np.ndarray]:
+        """What `info` tells, as views of the records."""
+        return {name: records[field] for name, field in self.task.report.items()}
+
+
+def announce_compiling(task: str, function: Any) -> None:
+    """A first use compiles for some seconds; say so once, unless the cache on disk has it."""
+    cached = Path(function._cache.cache_path).glob(f"*{function.__qualname__}-*.nbc")
+    if function.__name__ == "begin" and not any(cached):
+        print(f"memorylab: compiling {task} for its first use on this machine ...", file=sys.stderr, flush=True)
+
+
+def positive(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"{name} must be a whole number, 1 or more, not {value!r}")
+    return int(value)
+
+
+def checked_size(size: Any) -> tuple[int, int]:
+    problem = f"size must be (height, width), two whole numbers from 8 to {MAX_PIXELS}, not {size!r}"
+    if not isinstance(size, Sequence) or len(size) != 2:
+        raise ValueError(problem)
+    for side in size:
+        if isinstance(side, bool) or not isinstance(side, (int, np.integer)) or not 8 <= side <= MAX_PIXELS:
+            raise ValueError(problem)
+    return int(size[0]), int(size[1])
+
+
+def check_seed(seed: Any) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**SEED_BITS:
+        raise ValueError(f"a seed must be a whole number from 0 to 2**{SEED_BITS} - 1, not {seed!r}")

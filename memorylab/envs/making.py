@@ -1,0 +1,57 @@
+"""The ways in: `make`, `make_vec`, and an id in Gymnasium's registry for every level."""
+
+from functools import partial
+from typing import Any
+
+import gymnasium
+
+from memorylab.envs.single import MemoryEnv
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.tasks.levels import LEVELS
+from memorylab.tasks.task import TASKS
+
+
+def make(
+    task: str,
+    level: str = "train",
+    *,
+    seed: int | None = None,
+    size: tuple[int, int] = (72, 96),
+    stimuli: str | None = None,
+    render_mode: str | None = None,
+    **scale: Any,
+) -> MemoryEnv:
+    """One game as a gymnasium.Env.
+
+    `size` is (height, width) of the pictures. `stimuli` is a folder of your own pictures (AVM, CR) or with MNIST's
+    IDX files (WTW). Scale keywords such as `trials=8` or `delays=(600,)` change the level's numbers.
+    """
+    return MemoryEnv(task, level, seed=seed, size=size, stimuli=stimuli, render_mode=render_mode, **scale)
+
+
+def make_vec(
+    task: str,
+    level: str = "train",
+    num_envs: int = 1,
+    *,
+    seed: int | None = None,
+    threads: int | None = None,
+    size: tuple[int, int] = (72, 96),
+    stimuli: str | None = None,
+    **scale: Any,
+) -> MemoryVectorEnv:
+    """`num_envs` games as a gymnasium.vector.VectorEnv, on `threads` threads: by default one per core."""
+    return MemoryVectorEnv(
+        task, level, num_envs, seed=seed, threads=threads, size=size, stimuli=stimuli, **scale
+    )
+
+
+def register_all() -> None:
+    """`memorylab/change_detection_holdout_extrapolate-v0` and so on, for gymnasium.make and make_vec."""
+    for task in TASKS:
+        for level in LEVELS:
+            gymnasium.register(
+                f"memorylab/{task}_{level}-v0",
+                entry_point=partial(make, task, level),
+                vector_entry_point=partial(make_vec, task, level),
+            )

@@ -1,0 +1,85 @@
+"""One game as a gymnasium.Env."""
+
+import operator
+from typing import Any
+
+import numpy as np
+from gymnasium import Env, spaces
+
+from memorylab.envs.games import Games
+from memorylab.envs.vector import STEPS_PER_SECOND, observation_space
+
+ONE = np.ones(1, np.bool_)
+
+
+class MemoryEnv(Env):
+    """A game of one level. Observations are new arrays; the same seed and actions give the same episode.
+
+    An episode ends (`terminated`) by the rules of its task and is cut off (`truncated`) by its clock.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": STEPS_PER_SECOND}
+
+    def __init__(
+        self,
+        task: str,
+        level: str = "train",
+        *,
+        seed: int | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ):
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode must be 'rgb_array' or None, not {render_mode!r}")
+        self.games = Games(task, level, 1, threads=1, **options)
+        self.render_mode = render_mode
+        self.observation_space = observation_space(self.games)
+        self.action_space = spaces.Discrete(len(self.games.task.actions))
+        self.info = self.games.report(self.games.records)
+        self.first_seed: int | None = seed
+        self.action = np.zeros(1, np.int64)
+        self.state = "new"
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        self.check_open()
+        if seed is None and self.state == "new":
+            seed = self.first_seed
+        super().reset(seed=seed)
+        self.games.begin(self.games.seed(seed), ONE, self.games.pictures)
+        self.state = "playing"
+        return self.games.pictures[0].copy(), self.facts()
+
+    def step(self, action: Any):
+        if self.state != "playing":
+            self.check_open()
+            raise RuntimeError(f"call reset() before step(): the episode is {self.state}")
+        self.action[0] = self.checked(action)
+        games = self.games
+        games.step(self.action, games.pictures, autoreset=False)
+        terminated, truncated = bool(games.terminated[0]), bool(games.truncated[0])
+        if terminated or truncated:
+            self.state = "over"
+        return games.pictures[0].copy(), float(games.rewards[0]), terminated, truncated, self.facts()
+
+    def checked(self, action: Any) -> int:
+        try:
+            number = operator.index(action)
+        except TypeError:
+            raise ValueError(f"an action must be an integer, not {action!r}") from None
+        if not 0 <= number < len(self.games.task.actions):
+            names = ", ".join(f"{i} {name}" for i, name in enumerate(self.games.task.actions))
+            raise ValueError(f"there is no action {number}; the actions are {names}")
+        return number
+
+    def facts(self) -> dict[str, Any]:
+        return {name: values[0].item() for name, values in self.info.items()}
+
+    def render(self):
+        return self.games.pictures[0].copy() if self.render_mode == "rgb_array" else None
+
+    def check_open(self) -> None:
+        if self.state == "closed":
+            raise RuntimeError("this environment is closed")
+
+    def close(self) -> None:
+        self.state = "closed"

@@ -1,0 +1,111 @@
+"""Many games at once as a gymnasium.vector.VectorEnv."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from memorylab.envs.games import Games
+from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
+
+STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
+
+
+def observation_space(games: Games) -> spaces.Box:
+    return spaces.Box(0, 255, (games.height, games.width, 3), np.uint8)
+
+
+class MemoryVectorEnv(VectorEnv):
+    """`num_envs` games of one level, stepped together in compiled threads.
+
+    Autoreset is SAME_STEP: where an episode ends, the returned observation is already the next episode's first;
+    the last one of the old episode is in `info["final_obs"]`, and what it came to in `info["final_info"]`.
+
+    Observations, rewards, flags and `info` arrays are the environment's own buffers, rewritten at the next call:
+    copy what you keep, or give `out`, a (num_envs, height, width, 3) uint8 array to draw into.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [], "render_fps": STEPS_PER_SECOND}
+
+    def __init__(self, task: str, level: str = "train", num_envs: int = 1, *, seed: int | None = None, **options: Any):
+        self.games = Games(task, level, num_envs, **options)
+        self.num_envs = self.games.number
+        self.single_observation_space = observation_space(self.games)
+        self.single_action_space = spaces.Discrete(len(self.games.task.actions))
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.info = self.games.report(self.games.records)
+        self.final_info = self.games.report(self.games.last_records)
+        self.first_seed: int | None = seed
+        self.begun = False
+        self.everyone = np.ones(self.num_envs, np.bool_)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+        out: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode in every game, or in those of `options["reset_mask"]`.
+
+        One seed serves all games, each with a stream of its own; a list gives each game its own seed.
+        """
+        self.check_open()
+        chosen = self.everyone
+        if options and "reset_mask" in options:
+            chosen = np.asarray(options["reset_mask"])
+            if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
+                raise ValueError(f"reset_mask must be {self.num_envs} booleans")
+        if not self.begun and not chosen.all():
+            raise RuntimeError("the first reset must be of all games")
+        if seed is None and not self.begun:
+            seed = self.first_seed
+        pictures = self.target(out)
+        self.games.begin(self.games.seed(seed), chosen, pictures)
+        self.begun = True
+        return pictures, dict(self.info)
+
+    def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
+        self.check_open()
+        if not self.begun:
+            raise RuntimeError("call reset() before step()")
+        pictures = self.target(out)
+        games = self.games
+        games.step(self.checked(actions), pictures, autoreset=True)
+        info: dict[str, Any] = dict(self.info)
+        over = games.terminated | games.truncated
+        if over.any():
+            info |= {"final_obs": games.last_pictures, "_final_obs": over}
+            info |= {"final_info": self.final_info, "_final_info": over}
+        return pictures, games.rewards, games.terminated, games.truncated, info
+
+    def checked(self, actions: Any) -> np.ndarray:
+        """The actions as int64, if they are what this environment takes: anything else could corrupt memory."""
+        actions = np.asarray(actions)
+        n = self.single_action_space.n
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(
+                f"actions must be {self.num_envs} integers, not an array of shape {actions.shape} and dtype {actions.dtype}"
+            )
+        if actions.min() < 0 or actions.max() >= n:
+            raise ValueError(f"actions must be from 0 to {n - 1}, not from {actions.min()} to {actions.max()}")
+        return actions.astype(np.int64, copy=False)
+
+    def target(self, out: np.ndarray | None) -> np.ndarray:
+        pictures = self.games.pictures
+        if out is None:
+            return pictures
+        if out.shape != pictures.shape or out.dtype != np.uint8 or not out.flags.c_contiguous or not out.flags.writeable:
+            raise ValueError(f"out must be a contiguous writeable uint8 array of shape {pictures.shape}")
+        return out
+
+    def check_open(self) -> None:
+        if self.closed:
+            raise RuntimeError("this environment is closed")
+
+    def close_extras(self, **_: Any) -> None:
+        self.games.crew.dismiss()

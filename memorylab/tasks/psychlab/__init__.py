@@ -1,0 +1,1 @@
+"""The four PsychLab tasks: a head in front of a panel answers by looking."""

@@ -1,0 +1,126 @@
+"""Arbitrary Visuomotor Mapping: learn within an episode which way to look for each picture.
+
+The episode keeps a list of (picture, direction) pairs and starts with one. A pass shows every pair once, in
+random order; a perfect pass adds a pair, an imperfect one is repeated. A pair's first showing marks the right button.
+"""
+
+import numpy as np
+
+from memorylab.tasks.psychlab.machinery import (
+    ANSWERED,
+    CHOOSE,
+    EDGE_BUTTONS,
+    PICTURE_SIDE,
+    PSYCHLAB,
+    RIGHT_ANSWER,
+    WRONG_ANSWER,
+    Session,
+    await_answer,
+    paint_button,
+    psychlab_task,
+    show,
+)
+from memorylab.tasks.stimuli import load_pictures
+from memorylab.world.canvas import BLACK, WHITE, rgb, stamp
+from memorylab.world.chance import below_unmarked, hashed, shuffled
+from memorylab.world.compiled import compiled
+from memorylab.world.room import panel_texels
+
+SCALES = {
+    "small": Session(trials=50, seconds=300),
+    "large": Session(trials=50, seconds=300),
+    "interpolate": Session(trials=40, seconds=300),
+    "extrapolate": Session(trials=75, seconds=450),
+}
+
+BACKGROUND = WHITE
+BUTTONS = EDGE_BUTTONS
+CUE, NOT_CUED = rgb(100, 200, 100), rgb(200, 100, 100)
+MAX_PAIRS = 62  # a pass marks the pairs it has shown in the bits of one integer
+
+GAME = np.dtype(
+    [
+        *PSYCHLAB,
+        ("pairs", "i4"),
+        ("newest_shown", "i4"),  # has the newest pair had its first showing?
+        ("shown", "i8"),  # pairs shown in this pass, as bits
+        ("perfect", "i4"),  # is this pass without an error so far?
+        ("picture", "i4"),
+        ("cue", "i4"),
+    ],
+    align=True,
+)
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    game.scale = scale.trials
+    game.pairs = 1
+    game.newest_shown = 0
+    game.shown = 0
+    game.perfect = 1
+
+
+@compiled
+def begin_trial(game, scale, stimuli):
+    pair = below_unmarked(game, game.pairs, game.shown)
+    game.shown |= 1 << pair
+    game.picture = shuffled(pair, len(stimuli.pictures), game.key)
+    game.right = hashed(hashed(game.key, -3), pair) % np.uint64(len(BUTTONS))
+    game.cue = pair == game.pairs - 1 and not game.newest_shown
+    show(game, CHOOSE)
+
+
+@compiled
+def play_phase(game, u, v, scale):
+    await_answer(game, u, v, BUTTONS)
+
+
+@compiled
+def end_trial(game, correct):
+    game.newest_shown |= game.cue
+    game.perfect &= correct
+    pass_is_over = game.shown == (1 << game.pairs) - 1
+    if pass_is_over:
+        if game.perfect and game.pairs < MAX_PAIRS:
+            game.pairs += 1
+            game.newest_shown = 0
+        game.shown = 0
+        game.perfect = 1
+
+
+@compiled
+def paint(game, canvas, stimuli):
+    stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
+    for button in range(len(BUTTONS)):
+        is_right = button == game.right
+        if game.phase == ANSWERED:
+            colour = RIGHT_ANSWER if is_right else WRONG_ANSWER
+        elif game.cue:
+            colour = CUE if is_right else NOT_CUED
+        else:
+            colour = BLACK
+        paint_button(canvas, BUTTONS, button, colour)
+
+
+@compiled
+def needs_memory(game):
+    return not game.cue
+
+
+def load_stimuli(split, width, source, scales):
+    trials = max(scale.trials for scale in scales)
+    pairs = next(k for k in range(1, trials + 1) if k * (k + 1) // 2 >= trials)
+    return load_pictures(split, round(PICTURE_SIDE * panel_texels(width)), source, min(pairs, MAX_PAIRS))
+
+
+TASK = psychlab_task(
+    __name__,
+    name="arbitrary_visuomotor_mapping",
+    short="avm",
+    title="Arbitrary Visuomotor Mapping",
+    rule="Each picture belongs to one of four buttons: it is marked when the picture is new, remember it afterwards.",
+    scales=SCALES,
+    game=GAME,
+    load_stimuli=load_stimuli,
+)

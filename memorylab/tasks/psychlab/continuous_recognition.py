@@ -1,0 +1,90 @@
+"""Continuous Recognition: was this picture shown before in this episode? Left for new, right for old."""
+
+import numpy as np
+
+from memorylab.tasks.psychlab.machinery import (
+    CHOOSE,
+    PICTURE_SIDE,
+    PSYCHLAB,
+    Session,
+    await_answer,
+    paint_answered_button,
+    psychlab_task,
+    show,
+)
+from memorylab.tasks.stimuli import load_pictures
+from memorylab.world.canvas import BLACK, WHITE, stamp
+from memorylab.world.chance import below, fraction, shuffled
+from memorylab.world.compiled import compiled
+from memorylab.world.room import panel_texels
+
+SCALES = {
+    "small": Session(trials=50, seconds=300),
+    "large": Session(trials=50, seconds=300),
+    "interpolate": Session(trials=40, seconds=300),
+    "extrapolate": Session(trials=75, seconds=450),
+}
+
+BACKGROUND = WHITE
+NEW, OLD = range(2)
+BUTTONS = np.array([(0.05, 0.5), (0.95, 0.5)])
+
+GAME = np.dtype([*PSYCHLAB, ("shown", "i4"), ("picture", "i4")], align=True)
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    game.scale = scale.trials
+    game.shown = 0
+
+
+@compiled
+def begin_trial(game, scale, stimuli):
+    if game.shown == 0 or fraction(game) < 0.5:
+        game.right = NEW
+        card = game.shown
+        game.shown += 1
+    else:
+        game.right = OLD
+        card = below(game, game.shown)
+    game.picture = shuffled(card, len(stimuli.pictures), game.key)
+    show(game, CHOOSE)
+
+
+@compiled
+def play_phase(game, u, v, scale):
+    await_answer(game, u, v, BUTTONS)
+
+
+@compiled
+def end_trial(game, correct):
+    pass
+
+
+@compiled
+def paint(game, canvas, stimuli):
+    stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
+    for button in range(len(BUTTONS)):
+        paint_answered_button(game, canvas, BUTTONS, button, BLACK)
+
+
+@compiled
+def needs_memory(game):
+    return game.trial > 0  # the first picture is always new
+
+
+def load_stimuli(split, width, source, scales):
+    needed = max(scale.trials for scale in scales)
+    return load_pictures(split, round(PICTURE_SIDE * panel_texels(width)), source, needed)
+
+
+TASK = psychlab_task(
+    __name__,
+    name="continuous_recognition",
+    short="cr",
+    title="Continuous Recognition",
+    rule="Look left if the picture is new, right if it was shown before.",
+    scales=SCALES,
+    game=GAME,
+    load_stimuli=load_stimuli,
+)

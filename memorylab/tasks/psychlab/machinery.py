@@ -1,0 +1,315 @@
+"""What the four PsychLab tasks share: the cross, the trial, the buttons, the clock, and two scripted players.
+
+A trial begins with one frame of gaze on the red cross. The task's own phases follow. Gaze entering a button
+fixes the answer and shows feedback; the reward comes, and the trial ends, when gaze leaves that button.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from memorylab.tasks.stepping import (
+    ENDED,
+    EPISODE,
+    EPISODE_REPORT,
+    FRAMES_PER_SECOND,
+    FRAMES_PER_STEP,
+    OUT_OF_TIME,
+    PLAYING,
+    begin_template,
+    start_episode_template,
+    step_template,
+)
+from memorylab.tasks.task import Task
+from memorylab.world.canvas import clear, fill_box, fill_square, rgb
+from memorylab.world.chance import hashed, uniform
+from memorylab.world.compiled import compile_for, compiled
+from memorylab.world.gaze import (
+    DEGREES_PER_FRAME,
+    DOWN,
+    LEFT,
+    LOOK_ACTIONS,
+    NOTHING,
+    RIGHT,
+    UP,
+    gaze_on_panel,
+    inside,
+    turn,
+)
+from memorylab.world.room import draw_room, furnish, panel_texels
+
+if TYPE_CHECKING:  # the rules that each task's file supplies
+
+    BACKGROUND: np.uint64
+    BUTTONS: np.ndarray
+
+    def begin_episode(game, scale, stimuli): ...
+    def begin_trial(game, scale, stimuli): ...
+    def play_phase(game, u, v, scale): ...
+    def end_trial(game, correct): ...
+    def paint(game, canvas, stimuli): ...
+    def needs_memory(game): ...
+
+
+FIXATION_SIDE = 0.05  # gaze must come this near to the cross's centre
+CROSS_SIDE = 0.1
+BUTTON_SIDE = 0.1
+PICTURE_SIDE = 0.75
+STUDY_FRAMES = 25
+OFF_PANEL_FRAMES = 300  # more than this in a row end the episode
+START_YAW = 22.5
+STEP_DEGREES = DEGREES_PER_FRAME * FRAMES_PER_STEP
+# Looking moves in whole steps, so the start decides for the whole episode which columns a gaze can rest on.
+# Unless one of them lies this near to the middle, some buttons could not be reached by looking straight at them.
+START_OFF_CENTRE = 1.75
+
+RED = rgb(255, 0, 0)
+RIGHT_ANSWER, WRONG_ANSWER = rgb(100, 255, 100), rgb(255, 100, 100)
+
+# Phases every task has; its own count on from FIRST_PHASE, and CHOOSE is the one that waits for a button.
+REST, FIXATE, CHOOSE, ANSWERED, FIRST_PHASE = range(5)
+
+EDGE_BUTTONS = np.array([(0.5, 0.05), (0.5, 0.95), (0.05, 0.5), (0.95, 0.5)])  # top, bottom, left, right
+
+PSYCHLAB = [
+    *EPISODE,
+    ("yaw", "f8"),
+    ("pitch", "f8"),
+    ("off_panel", "i4"),
+    ("phase", "i4"),
+    ("timer", "i4"),
+    ("trial", "i4"),
+    ("right", "i4"),
+    ("answer", "i4"),
+    ("repaint", "i4"),
+]
+REPORT = EPISODE_REPORT | {"trial": "trial", "answer": "answer", "right_answer": "right"}
+
+MAX_DELAYS = 32
+SCALE = np.dtype([("trials", "i4"), ("frames", "i4"), ("num_delays", "i4"), ("delays", "i4", (MAX_DELAYS,))])
+
+
+@dataclass(frozen=True)
+class Session:
+    """How long an episode lasts and, where something must be held in mind, for how many frames."""
+
+    trials: int
+    seconds: float
+    delays: tuple[int, ...] = ()
+
+    def __post_init__(self):
+        if np.ndim(self.delays) == 0:
+            object.__setattr__(self, "delays", (self.delays,))
+        object.__setattr__(self, "delays", tuple(self.delays))
+        if not whole(self.trials) or self.trials < 1:
+            raise ValueError(f"trials must be a whole number, 1 or more, not {self.trials!r}")
+        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
+            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        if len(self.delays) > MAX_DELAYS or not all(whole(d) and 1 <= d < 1e6 for d in self.delays):
+            raise ValueError(f"delays must be up to {MAX_DELAYS} whole numbers of frames, 1 or more, not {self.delays}")
+
+    def record(self) -> tuple:
+        delays = np.zeros(MAX_DELAYS, np.int32)
+        delays[: len(self.delays)] = self.delays
+        return self.trials, round(self.seconds * FRAMES_PER_SECOND), len(self.delays), delays
+
+    def text(self) -> str:
+        delays = f", delays of {', '.join(map(str, self.delays))} frames" if self.delays else ""
+        return f"{self.trials} trials in {self.seconds:g} s{delays}"
+
+
+def whole(number: Any) -> bool:
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+
+
+class PanelView(NamedTuple):
+    canvases: np.ndarray  # what each game's panel shows
+    room: np.ndarray
+
+
+def build_view(games: int, width: int) -> PanelView:
+    size = panel_texels(width)
+    return PanelView(np.zeros((games, size, size), np.uint64), furnish(width))
+
+
+# --- rules in words that the tasks use
+
+
+@compiled
+def show(game, phase, frames=0):
+    game.phase = phase
+    game.timer = frames
+    game.repaint = 1
+
+
+@compiled
+def time_is_up(game):
+    game.timer -= 1
+    return game.timer <= 0
+
+
+@compiled
+def await_answer(game, u, v, buttons):
+    for button in range(len(buttons)):
+        if inside(u, v, buttons[button, 0], buttons[button, 1], BUTTON_SIDE):
+            game.answer = button
+            show(game, ANSWERED)
+
+
+@compiled
+def paint_button(canvas, buttons, button, colour):
+    fill_square(canvas, buttons[button, 0], buttons[button, 1], BUTTON_SIDE, colour)
+
+
+@compiled
+def paint_answered_button(game, canvas, buttons, button, plain):
+    """The pressed button tells whether it was right; the others stay as they were."""
+    pressed = game.phase == ANSWERED and game.answer == button
+    feedback = RIGHT_ANSWER if game.answer == game.right else WRONG_ANSWER
+    paint_button(canvas, buttons, button, feedback if pressed else plain)
+
+
+@compiled
+def paint_cross(canvas):
+    arm = CROSS_SIDE / 5
+    fill_box(canvas, 0.5 - CROSS_SIDE / 2, 0.5 - arm / 2, CROSS_SIDE, arm, RED)
+    fill_box(canvas, 0.5 - arm / 2, 0.5 - CROSS_SIDE / 2, arm, CROSS_SIDE, RED)
+
+
+# --- templates, bound to each task
+
+
+def enter_template(game, scale, stimuli):
+    game.yaw = uniform(game, -START_YAW, START_YAW)
+    while abs(game.yaw - STEP_DEGREES * round(game.yaw / STEP_DEGREES)) > START_OFF_CENTRE:
+        game.yaw = uniform(game, -START_YAW, START_YAW)
+    game.pitch = 0.0
+    game.off_panel = 0
+    game.trial = 0
+    game.right = -1
+    game.answer = -1
+    show(game, FIXATE)
+    begin_episode(game, scale, stimuli)
+
+
+def play_frame_template(game, action, scale, stimuli):
+    turn(game, action)
+    u, v = gaze_on_panel(game.yaw, game.pitch)
+    reward = 0.0
+    if game.phase == REST:
+        show(game, FIXATE)
+    elif game.phase == FIXATE:
+        if inside(u, v, 0.5, 0.5, FIXATION_SIDE):
+            begin_trial(game, scale, stimuli)
+    elif game.phase == ANSWERED:
+        if not inside(u, v, BUTTONS[game.answer, 0], BUTTONS[game.answer, 1], BUTTON_SIDE):
+            reward = 1.0 if game.answer == game.right else 0.0
+            end_trial(game, game.answer == game.right)
+            game.trial += 1
+            show(game, REST)
+    else:
+        play_phase(game, u, v, scale)
+
+    game.frame += 1
+    on_panel = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
+    game.off_panel = 0 if on_panel else game.off_panel + 1
+    if game.trial >= scale.trials or game.off_panel > OFF_PANEL_FRAMES:
+        game.over = ENDED
+    elif game.frame >= scale.frames:
+        game.over = OUT_OF_TIME
+    return reward
+
+
+def draw_template(game, number, view, stimuli, picture):
+    canvas = view.canvases[number]
+    if game.repaint:
+        clear(canvas, BACKGROUND)
+        if game.phase == FIXATE:
+            paint_cross(canvas)
+        elif game.phase != REST:
+            paint(game, canvas, stimuli)
+        game.repaint = 0
+    draw_room(game.yaw, game.pitch, canvas, view.room, picture)
+
+
+# --- scripted players
+
+
+@compiled
+def look_towards(game, yaw, pitch):
+    """Along the horizon first, then up or down: no other button lies on that way."""
+    near = STEP_DEGREES / 2
+    if abs(game.yaw - yaw) > near:
+        if game.pitch > near:
+            return DOWN
+        if game.pitch < -near:
+            return UP
+        return LEFT if game.yaw > yaw else RIGHT
+    if abs(game.pitch - pitch) > near:
+        return DOWN if game.pitch > pitch else UP
+    return NOTHING
+
+
+@compiled
+def look_towards_button(game, buttons, button):
+    """Aim a little past the button, so that the same glance also leaves it."""
+    x, y = buttons[button, 0] - 0.5, buttons[button, 1] - 0.5
+    yaw = 33.0 * np.sign(x) if abs(y) < 0.2 else STEP_DEGREES * np.sign(x) * (abs(x) > BUTTON_SIDE / 2)
+    pitch = -33.0 * np.sign(y) if abs(y) >= 0.2 else 0.0
+    return look_towards(game, yaw, pitch)
+
+
+def remembering_template(games, actions, start, stop):
+    """Always knows the right button."""
+    for i in range(start, stop):
+        game = games[i]
+        if game.phase == CHOOSE:
+            actions[i] = look_towards_button(game, BUTTONS, game.right)
+        else:
+            actions[i] = look_towards(game, 0.0, 0.0)
+
+
+def forgetting_template(games, actions, start, stop):
+    """Looks just as well, but guesses where memory is needed: one guess a trial."""
+    for i in range(start, stop):
+        game = games[i]
+        if game.phase == CHOOSE:
+            guess = hashed(hashed(game.key, -1), game.trial) % np.uint64(len(BUTTONS))
+            actions[i] = look_towards_button(game, BUTTONS, guess if needs_memory(game) else game.right)
+        else:
+            actions[i] = look_towards(game, 0.0, 0.0)
+
+
+def random_template(games, actions, start, stop):
+    for i in range(start, stop):
+        game = games[i]
+        actions[i] = hashed(hashed(game.key, -2), game.length) % np.uint64(len(LOOK_ACTIONS))
+
+
+# --- assembly
+
+
+def psychlab_task(module: str, *, name: str, scales: Mapping[str, Session], **parts) -> Task:
+    """A task from the rules in `module`."""
+    enter_to_step = (enter_template, play_frame_template, draw_template, start_episode_template)
+    compile_for(module, *enter_to_step)
+    begin, step = compile_for(module, begin_template, step_template)
+    players = compile_for(module, random_template, forgetting_template, remembering_template)
+    keywords = ("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds")
+    return Task(
+        name=name,
+        actions=LOOK_ACTIONS,
+        scales=scales,
+        keywords=keywords,
+        scale_record=SCALE,
+        report=REPORT,
+        build_view=build_view,
+        begin=begin,
+        step=step,
+        players=dict(zip(("random", "forgetting", "remembering"), players, strict=True)),
+        **parts,
+    )
+
+

@@ -1,0 +1,150 @@
+"""What Then Where: a digit is shown; later four digits. At the end: where among the four was the first?"""
+
+import numpy as np
+
+from memorylab.tasks.psychlab.machinery import (
+    ANSWERED,
+    CHOOSE,
+    EDGE_BUTTONS,
+    FIRST_PHASE,
+    PSYCHLAB,
+    STUDY_FRAMES,
+    Session,
+    await_answer,
+    paint_answered_button,
+    psychlab_task,
+    show,
+    time_is_up,
+)
+from memorylab.tasks.stimuli import load_digits
+from memorylab.world.canvas import BLACK, WHITE, fill_disc, stamp_grey
+from memorylab.world.chance import below, below_unmarked
+from memorylab.world.compiled import compiled
+from memorylab.world.gaze import inside
+from memorylab.world.room import panel_texels
+
+SCALES = {
+    "small": Session(trials=50, seconds=600, delays=(4, 8)),
+    "large": Session(trials=50, seconds=600, delays=(32, 128)),
+    "interpolate": Session(trials=50, seconds=600, delays=(16, 64)),
+    "extrapolate": Session(trials=50, seconds=600, delays=(132, 156, 200, 256)),
+    "train": Session(trials=50, seconds=600, delays=(4, 8, 32, 128)),  # drawn anew for every gap
+}
+
+BACKGROUND = BLACK
+BUTTONS = EDGE_BUTTONS
+DISC_SIDE = 0.082
+
+WHAT, FIRST_DELAY, WHERE, SECOND_DELAY, DISC = range(FIRST_PHASE, FIRST_PHASE + 5)
+
+WHAT_SIDE = 0.25
+WHERE_REGION = 0.95
+WHERE_SIDE = 0.25 * WHERE_REGION
+WHERE_OFF_CENTRE = (WHERE_REGION - WHERE_SIDE) / 2  # flush with the region's edge
+WHERE_PLACES = 0.5 + WHERE_OFF_CENTRE * np.array([(0, -1), (0, 1), (-1, 0), (1, 0)])  # top, bottom, left, right
+NUM_DIGITS = 5  # in each half of the stimuli
+
+GAME = np.dtype(
+    [
+        *PSYCHLAB,
+        ("total_delay", "i4"),
+        ("first_delay", "i4"),
+        ("second_delay", "i4"),
+        ("target", "i4"),  # the digit to be remembered
+        ("what", "i4"),  # its picture
+        ("digits", "i4", (4,)),  # the digit at each edge
+        ("where", "i4", (4,)),  # and their pictures
+    ],
+    align=True,
+)
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    game.scale = 0.0
+    game.total_delay = 0
+
+
+@compiled
+def begin_trial(game, scale, stimuli):
+    game.first_delay = scale.delays[below(game, scale.num_delays)]
+    game.second_delay = scale.delays[below(game, scale.num_delays)]
+    game.total_delay += game.first_delay + game.second_delay
+    game.scale = game.total_delay / (2 * (game.trial + 1))  # the episode's mean delay so far
+
+    game.target = below(game, NUM_DIGITS)
+    game.what = draw_picture(game, game.target, stimuli)
+    game.right = below(game, len(BUTTONS))
+    used = 1 << game.target
+    for edge in range(len(BUTTONS)):
+        game.digits[edge] = game.target if edge == game.right else below_unmarked(game, NUM_DIGITS, used)
+        used |= 1 << game.digits[edge]
+        game.where[edge] = draw_picture(game, game.digits[edge], stimuli)
+    show(game, WHAT, STUDY_FRAMES)
+
+
+@compiled
+def draw_picture(game, digit, stimuli):
+    return stimuli.first[digit] + below(game, stimuli.first[digit + 1] - stimuli.first[digit])
+
+
+@compiled
+def play_phase(game, u, v, scale):
+    if game.phase == WHAT:
+        if time_is_up(game):
+            show(game, FIRST_DELAY, game.first_delay)
+    elif game.phase == FIRST_DELAY:
+        if time_is_up(game):
+            show(game, WHERE, STUDY_FRAMES)
+    elif game.phase == WHERE:
+        if time_is_up(game):
+            show(game, SECOND_DELAY, game.second_delay)
+    elif game.phase == SECOND_DELAY:
+        if time_is_up(game):
+            show(game, DISC)
+    elif game.phase == DISC:
+        if inside(u, v, 0.5, 0.5, DISC_SIDE):
+            show(game, CHOOSE)
+    else:
+        await_answer(game, u, v, BUTTONS)
+
+
+@compiled
+def end_trial(game, correct):
+    pass
+
+
+@compiled
+def paint(game, canvas, stimuli):
+    if game.phase == WHAT:
+        stamp_grey(canvas, stimuli.what[game.what], 0.5, 0.5)
+    elif game.phase == WHERE:
+        for edge in range(len(WHERE_PLACES)):
+            stamp_grey(canvas, stimuli.where[game.where[edge]], WHERE_PLACES[edge, 0], WHERE_PLACES[edge, 1])
+    elif game.phase == DISC:
+        fill_disc(canvas, 0.5, 0.5, DISC_SIDE, WHITE)
+    elif game.phase == CHOOSE or game.phase == ANSWERED:
+        for button in range(len(BUTTONS)):
+            paint_answered_button(game, canvas, BUTTONS, button, WHITE)
+
+
+@compiled
+def needs_memory(game):
+    return True
+
+
+def load_stimuli(split, width, source, scales):
+    texels = panel_texels(width)
+    return load_digits(split, round(WHAT_SIDE * texels), round(WHERE_SIDE * texels), source)
+
+
+TASK = psychlab_task(
+    __name__,
+    name="what_then_where",
+    short="wtw",
+    title="What Then Where",
+    rule="Remember the digit, then where it stands among four; after the white disc, look at the button in that place.",
+    scales=SCALES,
+    game=GAME,
+    load_stimuli=load_stimuli,
+)

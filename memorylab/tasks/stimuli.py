@@ -1,0 +1,126 @@
+"""Pictures and digits: the packaged ones, or a user's own. Even ids are for training, odd ids are held out."""
+
+import gzip
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+DATA = Path(__file__).parent / "data"
+TILE, COLUMNS = 48, 50
+PICTURE_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
+HOLDOUT = {"train": 0, "holdout": 1}
+
+
+class Pictures(NamedTuple):
+    pictures: np.ndarray  # (number, side, side, 3) uint8
+
+
+class Digits(NamedTuple):
+    """Digits by class, in the size of the `what` and of the `where` display; class c holds first[c] .. first[c + 1]."""
+
+    first: np.ndarray
+    what: np.ndarray  # (number, side, side) uint8
+    where: np.ndarray
+
+
+class Nothing(NamedTuple):
+    holdout: int
+
+
+# --- object pictures
+
+
+def packaged_pictures(split: str, side: int) -> np.ndarray:
+    with Image.open(DATA / "objects.webp") as image:
+        atlas = np.asarray(image.convert("RGB"))
+    tiles = atlas.reshape(-1, TILE, COLUMNS, TILE, 3).swapaxes(1, 2).reshape(-1, TILE, TILE, 3)
+    return np.stack([shrunk(tile, side) for tile in tiles[HOLDOUT[split] :: 2]])
+
+
+def folder_pictures(folder: Path, split: str, side: int) -> np.ndarray:
+    """A user's own pictures, sorted by file name, id by position."""
+    if not folder.is_dir():
+        raise ValueError(f"stimuli: {folder} is not a folder")
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURE_SUFFIXES)
+    if not paths:
+        suffixes = ", ".join(sorted(PICTURE_SUFFIXES))
+        raise ValueError(f"stimuli: {folder} holds no pictures; files ending in {suffixes} are read")
+    half = [read_picture(path, side) for path in paths[HOLDOUT[split] :: 2]]
+    return np.array(half, np.uint8).reshape(-1, side, side, 3)
+
+
+def read_picture(path: Path, side: int) -> np.ndarray:
+    """The picture on a white square, transparent parts white."""
+    try:
+        with Image.open(path) as image:
+            image.draft("RGB", (side, side))
+            image = ImageOps.exif_transpose(image).convert("RGBA")
+    except (UnidentifiedImageError, OSError, SyntaxError) as problem:
+        raise ValueError(f"stimuli: cannot read the picture {path}: {problem}") from problem
+    white = Image.new("RGBA", image.size, "white")
+    flat = Image.alpha_composite(white, image).convert("RGB")
+    return np.asarray(ImageOps.pad(flat, (side, side), Image.Resampling.LANCZOS, color="white"))
+
+
+def shrunk(picture: np.ndarray, side: int) -> np.ndarray:
+    if picture.shape[0] == side:
+        return picture
+    return np.asarray(Image.fromarray(picture).resize((side, side), Image.Resampling.LANCZOS))
+
+
+def load_pictures(split: str, side: int, source: Path | None, needed: int) -> Pictures:
+    pictures = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
+    if len(pictures) < needed:
+        raise ValueError(
+            f"stimuli: an episode of this scale may show {needed} pictures, but the {split} half "
+            f"of {source or 'the packaged ones'} holds {len(pictures)}; give more pictures or fewer trials"
+        )
+    return Pictures(np.ascontiguousarray(pictures, np.uint8))
+
+
+# --- digits
+
+
+def read_idx(folder: Path, stem: str) -> np.ndarray:
+    """One file of MNIST's own format, plain or gzipped."""
+    for path in (folder / stem, folder / f"{stem}.gz"):
+        if path.is_file():
+            break
+    else:
+        raise ValueError(f"stimuli: {folder} must hold MNIST's {stem} or {stem}.gz")
+    try:
+        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        zeros, kind, rank = struct.unpack_from(">HBB", content)
+        shape = struct.unpack_from(f">{rank}I", content, 4)
+        values = np.frombuffer(content, np.uint8, offset=4 + 4 * rank).reshape(shape)
+    except (OSError, EOFError, struct.error, ValueError) as problem:
+        raise ValueError(f"stimuli: {path} is not a readable IDX file: {problem}") from problem
+    if zeros != 0 or kind != 8:
+        raise ValueError(f"stimuli: {path} is not an IDX file of bytes")
+    return values
+
+
+def load_digits(split: str, what_side: int, where_side: int, source: Path | None) -> Digits:
+    """One fixed picture per digit or, from a folder with MNIST's IDX files, all of them."""
+    if source is None:
+        with np.load(DATA / "digits.npz") as data:
+            images, labels = data["images"], np.arange(10)
+    else:
+        images, labels = read_idx(source, "train-images-idx3-ubyte"), read_idx(source, "train-labels-idx1-ubyte")
+        if images.ndim != 3 or labels.shape != images.shape[:1]:
+            raise ValueError(f"stimuli: the images {images.shape} and labels {labels.shape} in {source} do not match")
+    classes = range(5) if split == "train" else range(5, 10)
+    groups = [images[labels == digit] for digit in classes]
+    for digit, group in zip(classes, groups, strict=True):
+        if len(group) == 0:
+            raise ValueError(f"stimuli: {source} holds no picture of the digit {digit}")
+    first = np.cumsum([0] + [len(group) for group in groups])
+    return Digits(first, resized(groups, what_side), resized(groups, where_side))
+
+
+def resized(groups: Iterable[np.ndarray], side: int) -> np.ndarray:
+    return np.stack([shrunk(np.ascontiguousarray(image), side) for group in groups for image in group])

@@ -1,0 +1,1 @@
+"""What a scene is and how it looks. Knows no task."""
