@@ -3,10 +3,10 @@
 from memorylab.envs.making import make, make_vec, register_all
 from memorylab.tasks.levels import LEVELS as _LEVELS
 from memorylab.tasks.task import TASKS
+from memorylab.version import __version__
 
 LEVELS = tuple(_LEVELS)
 
-__all__ = ["LEVELS", "TASKS", "make", "make_vec"]
-__version__ = "0.1.0"
+__all__ = ["LEVELS", "TASKS", "__version__", "make", "make_vec"]
 
 register_all()

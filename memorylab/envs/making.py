@@ -41,9 +41,7 @@ def make_vec(
     **scale: Any,
 ) -> MemoryVectorEnv:
     """`num_envs` games as a gymnasium.vector.VectorEnv, on `threads` threads: by default one per core."""
-    return MemoryVectorEnv(
-        task, level, num_envs, seed=seed, threads=threads, size=size, stimuli=stimuli, **scale
-    )
+    return MemoryVectorEnv(task, level, num_envs, seed=seed, threads=threads, size=size, stimuli=stimuli, **scale)
 
 
 def register_all() -> None:

@@ -1,7 +1,7 @@
 """One game as a gymnasium.Env."""
 
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import Env, spaces
@@ -18,7 +18,7 @@ class MemoryEnv(Env):
     An episode ends (`terminated`) by the rules of its task and is cut off (`truncated`) by its clock.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": STEPS_PER_SECOND}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": STEPS_PER_SECOND}
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Many games at once as a gymnasium.vector.VectorEnv."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -28,7 +28,11 @@ class MemoryVectorEnv(VectorEnv):
     copy what you keep, or give `out`, a (num_envs, height, width, 3) uint8 array to draw into.
     """
 
-    metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": [], "render_fps": STEPS_PER_SECOND}
+    metadata: ClassVar[dict[str, Any]] = {
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "render_modes": [],
+        "render_fps": STEPS_PER_SECOND,
+    }
 
     def __init__(self, task: str, level: str = "train", num_envs: int = 1, *, seed: int | None = None, **options: Any):
         self.games = Games(task, level, num_envs, **options)
@@ -88,9 +92,8 @@ class MemoryVectorEnv(VectorEnv):
         actions = np.asarray(actions)
         n = self.single_action_space.n
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise ValueError(
-                f"actions must be {self.num_envs} integers, not an array of shape {actions.shape} and dtype {actions.dtype}"
-            )
+            given = f"shape {actions.shape} and dtype {actions.dtype}"
+            raise ValueError(f"actions must be {self.num_envs} integers, not an array of {given}")
         if actions.min() < 0 or actions.max() >= n:
             raise ValueError(f"actions must be from 0 to {n - 1}, not from {actions.min()} to {actions.max()}")
         return actions.astype(np.int64, copy=False)
@@ -99,7 +102,12 @@ class MemoryVectorEnv(VectorEnv):
         pictures = self.games.pictures
         if out is None:
             return pictures
-        if out.shape != pictures.shape or out.dtype != np.uint8 or not out.flags.c_contiguous or not out.flags.writeable:
+        if (
+            out.shape != pictures.shape
+            or out.dtype != np.uint8
+            or not out.flags.c_contiguous
+            or not out.flags.writeable
+        ):
             raise ValueError(f"out must be a contiguous writeable uint8 array of shape {pictures.shape}")
         return out
 

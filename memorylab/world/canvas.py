@@ -1,7 +1,8 @@
 """Painting on a flat square canvas: the screen that a game shows on its panel.
 
-A canvas is (size, size) uint64; a texel holds red, green and blue in three 16-bit lanes, so that one
-multiplication weighs all three. Places are fractions of the canvas, origin top left; edges are antialiased.
+A canvas is (size, size) uint64; a texel holds red, blue and green in three 16-bit lanes, so that one
+multiplication weighs all three; in this order they fold into a 24-bit colour with two masks.
+Places are fractions of the canvas, origin top left; edges are antialiased.
 """
 
 import numpy as np
@@ -14,13 +15,7 @@ ONE = 256  # a full weight
 
 
 def rgb(red: int, green: int, blue: int) -> np.uint64:
-    return np.uint64(red | green << 16 | blue << 32)
-
-
-def packed(picture: np.ndarray) -> np.ndarray:
-    """(..., 3) uint8 -> (...) texels."""
-    red, green, blue = np.moveaxis(picture.astype(np.uint64), -1, 0)
-    return red | green << np.uint64(16) | blue << np.uint64(32)
+    return np.uint64(red | blue << 16 | green << 32)
 
 
 WHITE, BLACK = rgb(255, 255, 255), rgb(0, 0, 0)
@@ -31,6 +26,12 @@ def blended(under, over, weight):
     """`over` on `under`, weight in 0 .. ONE."""
     weight = uint64(weight)
     return ((under * (uint64(ONE) - weight) + over * weight) >> uint64(8)) & LANES
+
+
+@compiled
+def colour_of(texel):
+    """red | green << 8 | blue << 16"""
+    return (texel & uint64(0xFF00FF)) | ((texel >> uint64(24)) & uint64(0xFF00))
 
 
 @compiled
@@ -84,7 +85,7 @@ def stamp(canvas, picture, x, y):
     for row in range(side):
         for column in range(side):
             red, green, blue = picture[row, column]
-            canvas[top + row, left + column] = uint64(red) | uint64(green) << uint64(16) | uint64(blue) << uint64(32)
+            canvas[top + row, left + column] = uint64(red) | uint64(blue) << uint64(16) | uint64(green) << uint64(32)
 
 
 @compiled

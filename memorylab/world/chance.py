@@ -34,6 +34,12 @@ def as_fraction(bits):
 
 
 @compiled
+def side_draw(game, stream, number, n):
+    """Entry `number` of a side stream of the episode, in 0 .. n-1: takes nothing from the game's own draws."""
+    return int64(hashed(hashed(game.key, -1 - stream), number) % uint64(n))
+
+
+@compiled
 def fraction(game):
     """A uniform number in [0, 1)."""
     bits = hashed(game.key, game.draws)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numba import float32, int32, uint64
 
-from memorylab.world.canvas import packed
+from memorylab.world.canvas import colour_of
 from memorylab.world.compiled import compiled
 from memorylab.world.gaze import PANEL_DISTANCE, PANEL_SIDE
 
@@ -119,45 +119,48 @@ def cut_row(cuts, ends, surfaces, ahead, x_0, x_1, y, z_0, z_1, width):
 
 
 @compiled(fastmath=True)
-def locate(across, down, size, start, stop, s_0, s_1, t_0, t_1, d_0, d_1):
-    """Texture coordinates s / d and t / d in -1 .. 1 -> texels with 8 bits of fraction, for each column."""
-    half, top = float32(size * 128), float32((size - 1) * 256 - 1)
+def locate(nearest, weights, size, middle, start, stop, s_0, s_1, t_0, t_1, d_0, d_1):
+    """For each column the texel at (s / d, t / d), which run from -1 to 1, and how much its neighbours weigh.
+
+    `middle` is 128 where a texel's colour is that of its middle (bilinear), 0 where it is that of its area (nearest).
+    The weights of right, lower and lower right neighbour share an integer, 8 bits each.
+    """
+    half = float32(size * 128)
+    offset, top = half - float32(middle), float32((size - 1) * 256 - 1 + 255 * (middle == 0))
     stop = start + ((stop - start + 7) & ~7)  # whole vectors: the leftover columns of a loop are the slow ones
     for column in range(start, stop):
         x = float32(int32(column))
         scale = half / (d_0 + d_1 * x)
-        s = (s_0 + s_1 * x) * scale + half - float32(128)
-        t = (t_0 + t_1 * x) * scale + half - float32(128)
-        across[uint64(column)] = int32(min(max(s, float32(0)), top))
-        down[uint64(column)] = int32(min(max(t, float32(0)), top))
+        s = int32(min(max((s_0 + s_1 * x) * scale + offset, float32(0)), top))
+        t = int32(min(max((t_0 + t_1 * x) * scale + offset, float32(0)), top))
+        nearest[uint64(column)] = int32(t >> 8) * int32(size) + int32(s >> 8)
+        right, lower = int32(s & 255), int32(t & 255)
+        both = int32(right * lower) >> 8
+        weights[uint64(column)] = int32(right - both) | int32(int32(lower - both) << 8) | int32(int32(both) << 16)
 
 
 @compiled
-def sample_nearest(texels, first, size, across, down, row, start, stop):
+def sample_nearest(texels, first, nearest, row, start, stop):
     """For the room, whose surfaces are smooth."""
     for column in range(start, stop):
-        s, t = uint64(across[uint64(column)] + 128), uint64(down[uint64(column)] + 128)
-        row[uint64(column)] = texels[uint64(first) + (t >> uint64(8)) * uint64(size) + (s >> uint64(8))]
+        row[uint64(column)] = texels[uint64(first) + uint64(nearest[uint64(column)])]
 
 
 @compiled
-def sample_bilinear(texels, size, across, down, row, start, stop):
+def sample_bilinear(texels, size, nearest, weights, row, start, stop):
     """For the panel, whose pictures must be told apart."""
-    below, beside = uint64(size), uint64(1)
+    lower, right = uint64(size), uint64(1)
     for column in range(start, stop):
-        s, t = uint64(across[uint64(column)]), uint64(down[uint64(column)])
-        at = (t >> uint64(8)) * below + (s >> uint64(8))
-        w_1, w_2 = s & uint64(255), t & uint64(255)
-        w_12 = (w_1 * w_2) >> uint64(8)
+        at, weight = uint64(nearest[uint64(column)]), uint64(weights[uint64(column)])
+        w_right, w_lower, w_both = weight & uint64(255), (weight >> uint64(8)) & uint64(255), weight >> uint64(16)
+        texel = texels[at]
         lanes = (
-            texels[at] * (uint64(256) - w_1 - w_2 + w_12)
-            + texels[at + beside] * (w_1 - w_12)
-            + texels[at + below] * (w_2 - w_12)
-            + texels[at + below + beside] * w_12
+            (texel << uint64(8))
+            + (texels[at + right] - texel) * w_right
+            + (texels[at + lower] - texel) * w_lower
+            + (texels[at + lower + right] - texel) * w_both
         )
-        row[uint64(column)] = (
-            (lanes >> uint64(8)) & uint64(0xFF) | (lanes >> uint64(16)) & uint64(0xFF00) | (lanes >> uint64(24)) & uint64(0xFF0000)
-        )
+        row[uint64(column)] = colour_of(lanes >> uint64(8))
 
 
 @compiled
@@ -176,7 +179,7 @@ def draw_room(yaw, pitch, canvas, room, picture):
     height, width = picture.shape[0], picture.shape[1] // 3
     cuts, ends, surfaces = np.empty(12, np.int64), np.empty(12, np.int64), np.empty(12, np.int64)
     row = np.empty(width, np.uint32)
-    across, down = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
+    nearest, weights = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
     room_size, panel_size = room.shape[1], canvas.shape[0]
     panel, walls = canvas.ravel(), room.ravel()
     sin_yaw, cos_yaw = math.sin(math.radians(yaw)), math.cos(math.radians(yaw))
@@ -206,12 +209,12 @@ def draw_room(yaw, pitch, canvas, room, picture):
                 a_0, a_1, b_0, b_1, d_0, d_1 = x_0, x_1, z_0, z_1, y, 0.0
             size = panel_size if surface == PANEL else room_size
             locate(
-                across, down, size, start, stop,
+                nearest, weights, size, 128 * (surface == PANEL), start, stop,
                 float32(a_0), float32(a_1), float32(b_0), float32(b_1), float32(d_0), float32(d_1),
             )  # fmt: skip
             if surface == PANEL:
-                sample_bilinear(panel, size, across, down, row, start, stop)
+                sample_bilinear(panel, size, nearest, weights, row, start, stop)
             else:
-                sample_nearest(walls, surface * size * size, size, across, down, row, start, stop)
+                sample_nearest(walls, surface * size * size, nearest, row, start, stop)
             start = stop
         write_row(row, width, picture[line])

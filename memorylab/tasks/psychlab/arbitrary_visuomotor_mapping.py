@@ -9,6 +9,7 @@ import numpy as np
 from memorylab.tasks.psychlab.machinery import (
     ANSWERED,
     CHOOSE,
+    DIRECTIONS,
     EDGE_BUTTONS,
     PICTURE_SIDE,
     PSYCHLAB,
@@ -22,7 +23,7 @@ from memorylab.tasks.psychlab.machinery import (
 )
 from memorylab.tasks.stimuli import load_pictures
 from memorylab.world.canvas import BLACK, WHITE, rgb, stamp
-from memorylab.world.chance import below_unmarked, hashed, shuffled
+from memorylab.world.chance import below_unmarked, shuffled, side_draw
 from memorylab.world.compiled import compiled
 from memorylab.world.room import panel_texels
 
@@ -66,7 +67,7 @@ def begin_trial(game, scale, stimuli):
     pair = below_unmarked(game, game.pairs, game.shown)
     game.shown |= 1 << pair
     game.picture = shuffled(pair, len(stimuli.pictures), game.key)
-    game.right = hashed(hashed(game.key, -3), pair) % np.uint64(len(BUTTONS))
+    game.right = side_draw(game, DIRECTIONS, pair, len(BUTTONS))
     game.cue = pair == game.pairs - 1 and not game.newest_shown
     show(game, CHOOSE)
 

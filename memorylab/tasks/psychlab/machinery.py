@@ -4,6 +4,7 @@ A trial begins with one frame of gaze on the red cross. The task's own phases fo
 fixes the answer and shows feedback; the reward comes, and the trial ends, when gaze leaves that button.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,14 +18,13 @@ from memorylab.tasks.stepping import (
     FRAMES_PER_SECOND,
     FRAMES_PER_STEP,
     OUT_OF_TIME,
-    PLAYING,
     begin_template,
     start_episode_template,
     step_template,
 )
 from memorylab.tasks.task import Task
 from memorylab.world.canvas import clear, fill_box, fill_square, rgb
-from memorylab.world.chance import hashed, uniform
+from memorylab.world.chance import side_draw, uniform
 from memorylab.world.compiled import compile_for, compiled
 from memorylab.world.gaze import (
     DEGREES_PER_FRAME,
@@ -32,6 +32,8 @@ from memorylab.world.gaze import (
     LEFT,
     LOOK_ACTIONS,
     NOTHING,
+    PANEL_DISTANCE,
+    PANEL_SIDE,
     RIGHT,
     UP,
     gaze_on_panel,
@@ -41,9 +43,8 @@ from memorylab.world.gaze import (
 from memorylab.world.room import draw_room, furnish, panel_texels
 
 if TYPE_CHECKING:  # the rules that each task's file supplies
-
-    BACKGROUND: np.uint64
-    BUTTONS: np.ndarray
+    BACKGROUND = np.uint64()
+    BUTTONS = np.empty((4, 2))
 
     def begin_episode(game, scale, stimuli): ...
     def begin_trial(game, scale, stimuli): ...
@@ -60,16 +61,17 @@ PICTURE_SIDE = 0.75
 STUDY_FRAMES = 25
 OFF_PANEL_FRAMES = 300  # more than this in a row end the episode
 START_YAW = 22.5
+REACH = 0.049  # a gaze this near to a button's middle line is surely inside it
 STEP_DEGREES = DEGREES_PER_FRAME * FRAMES_PER_STEP
-# Looking moves in whole steps, so the start decides for the whole episode which columns a gaze can rest on.
-# Unless one of them lies this near to the middle, some buttons could not be reached by looking straight at them.
-START_OFF_CENTRE = 1.75
 
 RED = rgb(255, 0, 0)
 RIGHT_ANSWER, WRONG_ANSWER = rgb(100, 255, 100), rgb(255, 100, 100)
 
 # Phases every task has; its own count on from FIRST_PHASE, and CHOOSE is the one that waits for a button.
 REST, FIXATE, CHOOSE, ANSWERED, FIRST_PHASE = range(5)
+
+# Side streams of an episode's chance.
+DIRECTIONS, GUESSES, RANDOM_ACTIONS = range(3)
 
 EDGE_BUTTONS = np.array([(0.5, 0.05), (0.5, 0.95), (0.05, 0.5), (0.95, 0.5)])  # top, bottom, left, right
 
@@ -178,12 +180,35 @@ def paint_cross(canvas):
     fill_box(canvas, 0.5 - arm / 2, 0.5 - CROSS_SIDE / 2, arm, CROSS_SIDE, RED)
 
 
+@compiled
+def bearing(x):
+    """The yaw that looks at column x of the panel, in degrees."""
+    return math.degrees(math.atan((x - 0.5) * PANEL_SIDE / PANEL_DISTANCE))
+
+
+@compiled
+def within_reach(yaw, buttons):
+    """Can every button be looked at by turning in whole steps from here?
+
+    Looking moves in whole steps, so the start decides for the whole episode which columns a gaze can rest on,
+    and a button above or below the horizon is entered only along such a column.
+    """
+    for button in range(len(buttons)):
+        x, y = buttons[button]
+        if abs(y - 0.5) > BUTTON_SIDE / 2:
+            column = yaw + STEP_DEGREES * round((bearing(x) - yaw) / STEP_DEGREES)
+            u, _ = gaze_on_panel(column, 0.0)
+            if abs(u - x) > REACH:
+                return False
+    return True
+
+
 # --- templates, bound to each task
 
 
 def enter_template(game, scale, stimuli):
     game.yaw = uniform(game, -START_YAW, START_YAW)
-    while abs(game.yaw - STEP_DEGREES * round(game.yaw / STEP_DEGREES)) > START_OFF_CENTRE:
+    while not within_reach(game.yaw, BUTTONS):
         game.yaw = uniform(game, -START_YAW, START_YAW)
     game.pitch = 0.0
     game.off_panel = 0
@@ -236,6 +261,8 @@ def draw_template(game, number, view, stimuli, picture):
 
 # --- scripted players
 
+BEYOND_THE_EDGE = 33.0  # degrees; the panel ends at 31.9
+
 
 @compiled
 def look_towards(game, yaw, pitch):
@@ -255,10 +282,18 @@ def look_towards(game, yaw, pitch):
 @compiled
 def look_towards_button(game, buttons, button):
     """Aim a little past the button, so that the same glance also leaves it."""
-    x, y = buttons[button, 0] - 0.5, buttons[button, 1] - 0.5
-    yaw = 33.0 * np.sign(x) if abs(y) < 0.2 else STEP_DEGREES * np.sign(x) * (abs(x) > BUTTON_SIDE / 2)
-    pitch = -33.0 * np.sign(y) if abs(y) >= 0.2 else 0.0
-    return look_towards(game, yaw, pitch)
+    x, y = buttons[button]
+    if abs(y - 0.5) < BUTTON_SIDE / 2:
+        return look_towards(game, BEYOND_THE_EDGE * np.sign(x - 0.5), 0.0)
+    return look_towards(game, bearing(x), BEYOND_THE_EDGE * np.sign(0.5 - y))
+
+
+@compiled
+def look_towards_centre(game):
+    action = look_towards(game, 0.0, 0.0)
+    if action == NOTHING and game.timer == 0:  # nearly there, and something waits to be looked at
+        return LEFT if game.yaw > 0.0 else RIGHT
+    return action
 
 
 def remembering_template(games, actions, start, stop):
@@ -268,7 +303,7 @@ def remembering_template(games, actions, start, stop):
         if game.phase == CHOOSE:
             actions[i] = look_towards_button(game, BUTTONS, game.right)
         else:
-            actions[i] = look_towards(game, 0.0, 0.0)
+            actions[i] = look_towards_centre(game)
 
 
 def forgetting_template(games, actions, start, stop):
@@ -276,16 +311,16 @@ def forgetting_template(games, actions, start, stop):
     for i in range(start, stop):
         game = games[i]
         if game.phase == CHOOSE:
-            guess = hashed(hashed(game.key, -1), game.trial) % np.uint64(len(BUTTONS))
+            guess = side_draw(game, GUESSES, game.trial, len(BUTTONS))
             actions[i] = look_towards_button(game, BUTTONS, guess if needs_memory(game) else game.right)
         else:
-            actions[i] = look_towards(game, 0.0, 0.0)
+            actions[i] = look_towards_centre(game)
 
 
 def random_template(games, actions, start, stop):
     for i in range(start, stop):
         game = games[i]
-        actions[i] = hashed(hashed(game.key, -2), game.length) % np.uint64(len(LOOK_ACTIONS))
+        actions[i] = side_draw(game, RANDOM_ACTIONS, game.length, len(LOOK_ACTIONS))
 
 
 # --- assembly
@@ -311,5 +346,3 @@ def psychlab_task(module: str, *, name: str, scales: Mapping[str, Session], **pa
         players=dict(zip(("random", "forgetting", "remembering"), players, strict=True)),
         **parts,
     )
-
-

@@ -1,0 +1,260 @@
+"""One command, `memorylab`, with verbs. Bad input: one sentence and exit code 2."""
+
+import csv as csv_module
+import io
+import json as json_module
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
+from memorylab.tasks.task import SHORT_NAMES, TASKS, Task, check_level, find_task
+
+try:
+    import rich
+    import tyro
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Table
+    from tyro.conf import Positional
+except ImportError:
+    sys.exit("memorylab: the command line needs more packages: pip install 'memorylab[cli]'")
+
+from memorylab.laboratory.baseline import PLAYERS, baselines
+from memorylab.laboratory.bench import bench as measure_speed
+from memorylab.laboratory.snapshot import contact_sheet, replacing, save_animation, save_sheet, watch
+
+TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks, by name or short name; all if none.")]
+AllTasks = Positional[TaskNames]
+Flag = tyro.conf.FlagCreatePairsOff[bool]
+Player = Literal["random", "forgetting", "remembering"]
+errors = Console(stderr=True)
+
+
+def list_tasks(json: Flag = False) -> None:
+    """The tasks, their levels and the scales these draw.
+
+    Args:
+        json: Print JSON instead of a table.
+    """
+    tasks = [find_task(name) for name in TASKS]
+    if json:
+        print(as_json([described(task) for task in tasks]), end="")
+        return
+    for task in tasks:
+        table = Table("level", "stimuli", "scale", title_justify="left", title=f"[bold]{task.name}[/] ({task.short})")
+        table.caption = f"{task.rule}\nscale keywords: {', '.join(task.keywords)}"
+        table.caption_justify = "left"
+        for level, (_, stimuli) in LEVELS.items():
+            table.add_row(level, stimuli, " or ".join(scale.text() for scale in task.scales_of(level)))
+        rich.print(table)
+
+
+def snapshot(
+    tasks: AllTasks,
+    level: str = "train",
+    player: Player = "remembering",
+    out: Path = Path("snapshot.png"),
+    frames: int = 24,
+    every: int = 1,
+    columns: int = 8,
+    zoom: int = 2,
+    size: tuple[int, int] = (72, 96),
+    seed: int = 0,
+) -> None:
+    """Pictures of tasks as a scripted player sees them: a contact sheet (.png) or an animation (.gif).
+
+    Args:
+        level: Which level to play.
+        player: Who plays.
+        out: File to write; its ending says which kind. An animation shows one task.
+        frames: Pictures per task.
+        every: Show one picture in so many agent steps.
+        columns: Pictures per row of a contact sheet.
+        zoom: Side of a pixel.
+        size: Height and width of the pictures.
+        seed: Seed of the first episode.
+    """
+    names = chosen_tasks(tasks)
+    check_level(level)
+    for name, value in {"frames": frames, "every": every, "columns": columns, "zoom": zoom}.items():
+        at_least_one(name, value)
+    strips = [
+        (f"{name}, {level}, {player}", watch(name, level, player, frames, every, seed, size=size)) for name in names
+    ]
+    if out.suffix == ".gif":
+        if len(strips) != 1:
+            raise ValueError(f"an animation shows one task, not {len(strips)}; name one, or write a .png")
+        save_animation(strips[0][1], zoom, out, every)
+    elif out.suffix == ".png":
+        save_sheet(contact_sheet(strips, columns, zoom), out)
+    else:
+        raise ValueError(f"--out must end in .png or .gif, not {out.name!r}")
+    print(out)
+
+
+def baseline(
+    tasks: AllTasks,
+    levels: tuple[str, ...] = PAPER_LEVELS,
+    players: tuple[Player, ...] = PLAYERS,
+    episodes: int = 500,
+    seed: int = 0,
+    json: Flag = False,
+    csv: Flag = False,
+    out: Path | None = None,
+) -> None:
+    """Scores of the scripted players, with standard errors, beside the paper's Random and Human.
+
+    Args:
+        levels: Levels to play.
+        players: Who plays.
+        episodes: Episodes for each task, level and player.
+        seed: Seed of the episodes.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+        out: Also write the scores to this .csv or .json file.
+    """
+    names = chosen_tasks(tasks)
+    for level in levels:
+        check_level(level)
+    at_least_one("episodes", episodes)
+    if out and out.suffix not in (".csv", ".json"):
+        raise ValueError(f"--out must end in .csv or .json, not {out.name!r}")
+    rows = []
+    total = len(names) * len(levels) * len(players) * episodes
+    with progress() as bar:
+        work = bar.add_task("episodes", total=total)
+        for row in baselines(names, levels, players, episodes, seed, lambda n: bar.advance(work, n)):
+            rows.append(asdict(row))
+            bar.update(work, description=f"{row.task} {row.level} {row.player}")
+    if out:
+        with replacing(out) as temporary:
+            temporary.write_text(as_csv(rows) if out.suffix == ".csv" else as_json(rows))
+    if json or csv:
+        print(as_json(rows) if json else as_csv(rows), end="")
+    else:
+        unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
+        table = Table(
+            *unwrapped, *map(right, ("score", "± s.e.", "Random", "Human")), caption="Random and Human: the paper's"
+        )
+        for row in rows:
+            table.add_row(
+                find_task(row["task"]).short,
+                row["level"],
+                row["player"],
+                f"{row['mean']:.3f}",
+                f"{row['standard_error']:.3f}",
+                *("" if row[key] is None else f"{row[key]:.2f}" for key in ("paper_random", "paper_human")),
+                end_section=row["player"] == players[-1],
+            )
+        rich.print(table)
+
+
+def bench(
+    tasks: AllTasks,
+    level: str = "train",
+    num_envs: int = 256,
+    size: tuple[int, int] = (72, 96),
+    seconds: float = 3.0,
+    threads: int | None = None,
+    json: Flag = False,
+    csv: Flag = False,
+) -> None:
+    """Agent steps per second of each task, beside the rate at which its pictures can merely be copied.
+
+    Args:
+        level: Which level to step.
+        num_envs: Games in the batch.
+        size: Height and width of the pictures.
+        seconds: How long to measure each rate.
+        threads: Threads to use; one per core if not given.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+    """
+    names = chosen_tasks(tasks)
+    check_level(level)
+    if seconds <= 0:
+        raise ValueError(f"--seconds must be more than 0, not {seconds:g}")
+    rows = []
+    with progress() as bar:
+        work = bar.add_task("measuring", total=len(names))
+        for row in measure_speed(names, level, num_envs, size, seconds, threads):
+            rows.append(asdict(row))
+            bar.advance(work)
+    if json or csv:
+        print(as_json(rows) if json else as_csv(rows), end="")
+    else:
+        first = rows[0]
+        title = f"{first['games']} games, {first['threads']} threads, {first['height']} x {first['width']}, steps/s"
+        table = Table(
+            "task", *map(right, ("random", "remembering", "copying", "random/copying", "one Env")), title=title
+        )
+        for row in rows:
+            table.add_row(
+                find_task(row["task"]).short,
+                *(
+                    f"{row[k]:,.0f}"
+                    for k in ("random_steps_per_second", "remembering_steps_per_second", "copies_per_second")
+                ),
+                f"{row['share_of_copying']:.1%}",
+                f"{row['single_env_steps_per_second']:,.0f}",
+            )
+        rich.print(table)
+
+
+# --- helpers
+
+
+def described(task: Task) -> dict[str, Any]:
+    levels = {
+        name: {"stimuli": level.stimuli, "scales": [asdict(scale) for scale in task.scales_of(name)]}
+        for name, level in LEVELS.items()
+    }
+    names = ("name", "short", "title", "rule", "actions", "keywords")
+    return {name: getattr(task, name) for name in names} | {"levels": levels}
+
+
+def chosen_tasks(names: Sequence[str]) -> list[str]:
+    return list(TASKS) if not names or tuple(names) == ("all",) else [find_task(name).name for name in names]
+
+
+def at_least_one(name: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"--{name} must be 1 or more, not {value}")
+
+
+def right(header: str) -> Any:
+    return rich.table.Column(header, justify="right")
+
+
+def progress() -> Progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    return Progress(*columns, console=errors, transient=True)
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv_module.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def as_json(value: Any) -> str:
+    return json_module.dumps(value, indent=2) + "\n"
+
+
+VERBS = {"list": list_tasks, "snapshot": snapshot, "baseline": baseline, "bench": bench}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    description = "Thirteen first-person memory tasks. Short names: " + ", ".join(SHORT_NAMES)
+    try:
+        tyro.extras.subcommand_cli_from_dict(VERBS, prog="memorylab", description=description, args=arguments)
+    except (ValueError, TypeError, OSError) as problem:
+        print(f"memorylab: {problem}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
