@@ -4,10 +4,10 @@ import csv as csv_module
 import io
 import json as json_module
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import SHORT_NAMES, TASKS, Task, check_level, find_task
@@ -22,14 +22,14 @@ try:
 except ImportError:
     sys.exit("memorylab: the command line needs more packages: pip install 'memorylab[cli]'")
 
-from memorylab.laboratory.baseline import PLAYERS, baselines
+from memorylab.laboratory.baseline import PLAYERS, Baseline, Player, baselines
+from memorylab.laboratory.bench import Speed
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, replacing, save_animation, save_sheet, watch
 
 TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks, by name or short name; all if none.")]
 AllTasks = Positional[TaskNames]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
-Player = Literal["random", "forgetting", "remembering"]
 errors = Console(stderr=True)
 
 
@@ -41,7 +41,7 @@ def list_tasks(json: Flag = False) -> None:
     """
     tasks = [find_task(name) for name in TASKS]
     if json:
-        print(as_json([described(task) for task in tasks]), end="")
+        print(json_module.dumps([described(task) for task in tasks], indent=2))
         return
     for task in tasks:
         table = Table("level", "stimuli", "scale", title_justify="left", title=f"[bold]{task.name}[/] ({task.short})")
@@ -127,29 +127,12 @@ def baseline(
     with progress() as bar:
         work = bar.add_task("episodes", total=total)
         for row in baselines(names, levels, players, episodes, seed, lambda n: bar.advance(work, n)):
-            rows.append(asdict(row))
+            rows.append(row)
             bar.update(work, description=f"{row.task} {row.level} {row.player}")
     if out:
         with replacing(out) as temporary:
             temporary.write_text(as_csv(rows) if out.suffix == ".csv" else as_json(rows))
-    if json or csv:
-        print(as_json(rows) if json else as_csv(rows), end="")
-    else:
-        unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
-        table = Table(
-            *unwrapped, *map(right, ("score", "± s.e.", "Random", "Human")), caption="Random and Human: the paper's"
-        )
-        for row in rows:
-            table.add_row(
-                find_task(row["task"]).short,
-                row["level"],
-                row["player"],
-                f"{row['mean']:.3f}",
-                f"{row['standard_error']:.3f}",
-                *("" if row[key] is None else f"{row[key]:.2f}" for key in ("paper_random", "paper_human")),
-                end_section=row["player"] == players[-1],
-            )
-        rich.print(table)
+    print_rows(rows, json, csv, baseline_table)
 
 
 def bench(
@@ -181,27 +164,9 @@ def bench(
     with progress() as bar:
         work = bar.add_task("measuring", total=len(names))
         for row in measure_speed(names, level, num_envs, size, seconds, threads):
-            rows.append(asdict(row))
+            rows.append(row)
             bar.advance(work)
-    if json or csv:
-        print(as_json(rows) if json else as_csv(rows), end="")
-    else:
-        first = rows[0]
-        title = f"{first['games']} games, {first['threads']} threads, {first['height']} x {first['width']}, steps/s"
-        table = Table(
-            "task", *map(right, ("random", "remembering", "copying", "random/copying", "one Env")), title=title
-        )
-        for row in rows:
-            table.add_row(
-                find_task(row["task"]).short,
-                *(
-                    f"{row[k]:,.0f}"
-                    for k in ("random_steps_per_second", "remembering_steps_per_second", "copies_per_second")
-                ),
-                f"{row['share_of_copying']:.1%}",
-                f"{row['single_env_steps_per_second']:,.0f}",
-            )
-        rich.print(table)
+    print_rows(rows, json, csv, speed_table)
 
 
 # --- helpers
@@ -234,19 +199,58 @@ def progress() -> Progress:
     return Progress(*columns, console=errors, transient=True)
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
+def baseline_table(rows: list[Baseline]) -> Table:
+    unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
+    table = Table(
+        *unwrapped, *map(right, ("score", "± s.e.", "Random", "Human")), caption="Random and Human: the paper's"
+    )
+    for row in rows:
+        table.add_row(
+            find_task(row.task).short,
+            row.level,
+            row.player,
+            f"{row.mean:.3f}",
+            f"{row.standard_error:.3f}",
+            *("" if value is None else f"{value:.2f}" for value in (row.paper_random, row.paper_human)),
+        )
+    return table
+
+
+def speed_table(rows: list[Speed]) -> Table:
+    one = rows[0]
+    title = f"{one.games} games, {one.threads} threads, {one.height} x {one.width}, steps/s"
+    table = Table("task", *map(right, ("random", "remembering", "copying", "random/copying", "one Env")), title=title)
+    for row in rows:
+        rates = row.random_steps_per_second, row.remembering_steps_per_second, row.copies_per_second
+        table.add_row(
+            find_task(row.task).short,
+            *(f"{rate:,.0f}" for rate in rates),
+            f"{row.share_of_copying:.1%}",
+            f"{row.single_env_steps_per_second:,.0f}",
+        )
+    return table
+
+
+def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any]], Table]) -> None:
+    if json or csv:
+        print(as_json(rows) if json else as_csv(rows), end="")
+    else:
+        rich.print(table(rows))
+
+
+def as_csv(rows: Sequence[Any]) -> str:
     text = io.StringIO()
-    writer = csv_module.DictWriter(text, rows[0], lineterminator="\n")
+    writer = csv_module.DictWriter(text, asdict(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(map(asdict, rows))
     return text.getvalue()
 
 
-def as_json(value: Any) -> str:
-    return json_module.dumps(value, indent=2) + "\n"
+def as_json(rows: Sequence[Any]) -> str:
+    return json_module.dumps([asdict(row) for row in rows], indent=2) + "\n"
 
 
-VERBS = {"list": list_tasks, "snapshot": snapshot, "baseline": baseline, "bench": bench}
+VERBS: dict[str, Callable] = {"list": list_tasks, "snapshot": snapshot, "baseline": baseline, "bench": bench}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ class Games:
         """What a scripted player does now, written to `actions`."""
         self.run(self.task.players[player], self.records, actions)
 
-    def run(self, function: Callable, *arguments: Any) -> None:
+    def run(self, function: Any, *arguments: Any) -> None:
         if not function.signatures:
             announce_compiling(self.task.name, function)
         self.crew.run(lambda start, stop: function(*arguments, start, stop))

@@ -1,7 +1,7 @@
 """One game as a gymnasium.Env."""
 
 import operator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium import Env, spaces
@@ -18,7 +18,10 @@ class MemoryEnv(Env):
     An episode ends (`terminated`) by the rules of its task and is cut off (`truncated`) by its clock.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": STEPS_PER_SECOND}
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as Gymnasium has it)
+        "render_modes": ["rgb_array"],
+        "render_fps": STEPS_PER_SECOND,
+    }
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Many games at once as a gymnasium.vector.VectorEnv."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium import spaces
@@ -28,7 +28,7 @@ class MemoryVectorEnv(VectorEnv):
     copy what you keep, or give `out`, a (num_envs, height, width, 3) uint8 array to draw into.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as Gymnasium has it)
         "autoreset_mode": AutoresetMode.SAME_STEP,
         "render_modes": [],
         "render_fps": STEPS_PER_SECOND,
@@ -90,7 +90,7 @@ class MemoryVectorEnv(VectorEnv):
     def checked(self, actions: Any) -> np.ndarray:
         """The actions as int64, if they are what this environment takes: anything else could corrupt memory."""
         actions = np.asarray(actions)
-        n = self.single_action_space.n
+        n = len(self.games.task.actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             given = f"shape {actions.shape} and dtype {actions.dtype}"
             raise ValueError(f"actions must be {self.num_envs} integers, not an array of {given}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.laboratory.paper import episode_rewards
 from memorylab.tasks.task import find_task
 
-PLAYERS = ("random", "forgetting", "remembering")
+Player = Literal["random", "forgetting", "remembering"]
+PLAYERS: tuple[Player, ...] = ("random", "forgetting", "remembering")
 MAX_GAMES = 256
 UNSEEN = (8, 8)  # scripted players read the game's state; nobody looks at the pictures
 

@@ -86,7 +86,7 @@ def copies_per_second(env: MemoryVectorEnv, seconds: float) -> float:
 def single_steps_per_second(task: str, level: str, size: tuple[int, int], seconds: float) -> float:
     env = MemoryEnv(task, level, seed=0, size=size)
     env.reset()
-    actions = np.random.default_rng(0).integers(env.action_space.n, size=RECORDED_STEPS)
+    actions = np.random.default_rng(0).integers(len(env.games.task.actions), size=RECORDED_STEPS)
     steps, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
         for action in actions:

@@ -58,11 +58,11 @@ def read_picture(path: Path, side: int) -> np.ndarray:
     try:
         with Image.open(path) as image:
             image.draft("RGB", (side, side))
-            image = ImageOps.exif_transpose(image).convert("RGBA")
+            upright = ImageOps.exif_transpose(image).convert("RGBA")
     except (UnidentifiedImageError, OSError, SyntaxError) as problem:
         raise ValueError(f"stimuli: cannot read the picture {path}: {problem}") from problem
-    white = Image.new("RGBA", image.size, "white")
-    flat = Image.alpha_composite(white, image).convert("RGB")
+    white = Image.new("RGBA", upright.size, "white")
+    flat = Image.alpha_composite(white, upright).convert("RGB")
     return np.asarray(ImageOps.pad(flat, (side, side), Image.Resampling.LANCZOS, color="white"))
 
 

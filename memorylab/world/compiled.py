@@ -26,7 +26,7 @@ def compiled(function: Callable | None = None, *, fastmath: bool = False) -> Any
     """Compile on first use; the cache on disk serves later processes."""
     if function is None:
         return lambda f: compiled(f, fastmath=fastmath)
-    dispatcher = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
     # Numba stamps a cached function with its own file alone and would serve stale code
     # after a change in a file it calls into; our stamp covers the whole package.
     dispatcher._cache._cache_file._source_stamp = source_stamp()
