@@ -1,0 +1,35 @@
+"""dm_env's own conformance tests, for every task and level."""
+
+import numpy as np
+from absl.testing import absltest
+from dm_env import StepType, test_utils
+
+import memorylab
+from memorylab.envs.dm import DmMemoryEnv
+
+
+def conformance(task: str, level: str) -> type:
+    def make_object_under_test(self):
+        return DmMemoryEnv(task, level, seed=0, size=(18, 24))
+
+    methods = {"make_object_under_test": make_object_under_test}
+    return type(f"Test_{task}_{level}", (test_utils.EnvironmentTestMixin, absltest.TestCase), methods)
+
+
+for _task in memorylab.TASKS:
+    for _level in memorylab.LEVELS:
+        _case = conformance(_task, _level)
+        globals()[_case.__name__] = _case
+del _case
+
+
+def test_observations_have_the_names_of_the_original_release():
+    env = DmMemoryEnv("avm", seed=0, trials=1)
+    step = env.reset()
+    assert step.observation["RGB_INTERLEAVED"].shape == (72, 96, 3)
+    action = np.zeros(1, np.int64)
+    while not step.last():
+        env.env.games.act("remembering", action)
+        step = env.step(action[0])
+    assert (step.reward, step.discount, float(step.observation["Score"])) == (1.0, 0.0, 1.0)
+    assert env.step(0).step_type == StepType.FIRST

@@ -1,0 +1,86 @@
+"""The command as a user types it."""
+
+import csv
+import io
+import json
+
+import pytest
+from PIL import Image
+
+from memorylab.cli import main
+
+
+def run(capsys, *arguments: str) -> str:
+    main(arguments)
+    return capsys.readouterr().out
+
+
+def test_list(capsys):
+    text = run(capsys, "list")
+    for word in ("change_detection", "cd", "holdout_extrapolate", "130, 150, 200, 250", "delays"):
+        assert word in text
+    tasks = json.loads(run(capsys, "list", "--json"))
+    assert tasks[2]["levels"]["holdout_large"] == {
+        "stimuli": "holdout",
+        "scales": [{"trials": 50, "seconds": 300, "delays": [64, 128]}],
+    }
+
+
+def test_baseline_as_table_json_csv_and_file(capsys, tmp_path):
+    question = ("baseline", "avm", "--levels", "train", "--episodes", "16")
+    assert "remembering" in run(capsys, *question)
+    rows = json.loads(run(capsys, *question, "--json"))
+    assert [row["player"] for row in rows] == ["random", "forgetting", "remembering"]
+    assert rows[2]["mean"] == 50
+    assert (rows[0]["paper_random"], rows[0]["paper_human"]) == (0.06, 50)
+    printed = list(csv.DictReader(io.StringIO(run(capsys, *question, "--csv", "--out", str(tmp_path / "scores.csv")))))
+    assert [float(row["mean"]) for row in printed] == [row["mean"] for row in rows]
+    assert list(csv.DictReader((tmp_path / "scores.csv").open())) == printed
+
+
+def test_bench(capsys):
+    (row,) = json.loads(run(capsys, "bench", "wtw", "--seconds", "0.1", "--num-envs", "8", "--json"))
+    assert row["task"] == "what_then_where"
+    assert row["random_steps_per_second"] > 1000
+    assert row["share_of_copying"] == pytest.approx(row["random_steps_per_second"] / row["copies_per_second"])
+    assert "random/copying" in run(capsys, "bench", "wtw", "--seconds", "0.1", "--num-envs", "8")
+
+
+def test_snapshots(capsys, tmp_path):
+    sheet, animation = tmp_path / "deep" / "sheet.png", tmp_path / "avm.gif"
+    run(capsys, "snapshot", "avm", "wtw", "--frames", "4", "--columns", "2", "--zoom", "1", "--out", str(sheet))
+    assert Image.open(sheet).size == (2 * 100 + 4, 2 * (2 * 76 + 14) + 4)
+    run(capsys, "snapshot", "avm", "--frames", "5", "--player", "random", "--out", str(animation))
+    assert Image.open(animation).n_frames == 5
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["avm.gif", "sheet.png"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("baseline", "chess"), "unknown task 'chess'"),
+        (("baseline", "--levels", "hard"), "unknown level 'hard'"),
+        (("baseline", "--episodes", "0"), "--episodes must be 1 or more, not 0"),
+        (("baseline", "--out", "scores.xls"), "--out must end in .csv or .json"),
+        (("snapshot", "avm", "--out", "x.bmp"), "--out must end in .png or .gif"),
+        (("snapshot", "avm", "--size", "0", "9"), "size must be (height, width)"),
+        (("snapshot", "avm", "cr", "--frames", "1", "--out", "x.gif"), "an animation shows one task"),
+        (("bench", "--num-envs", "0"), "num_envs must be a whole number"),
+        (("bench", "--seconds", "0"), "--seconds must be more than 0"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(capsys, arguments, message):
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    output = capsys.readouterr()
+    assert exit.value.code == 2
+    assert message in output.err
+    assert output.err.count("\n") == 1
+    assert output.out == ""
+
+
+def test_wrong_words_exit_with_2(capsys):
+    for arguments in (("dance",), ("baseline", "--player", "nobody"), ("bench", "--seconds", "long")):
+        with pytest.raises(SystemExit) as exit:
+            main(arguments)
+        assert exit.value.code == 2

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from memorylab.envs.single import MemoryEnv
+
+
+class Table:
+    """One game whose gaze a test places by hand, frame by frame."""
+
+    def __init__(self, task, level="train", **options):
+        self.env = MemoryEnv(task, level, **options)
+        self.env.reset(seed=options.get("seed", 0))
+        self.task = self.env.games.task
+        self.rules = __import__(self.task.step.py_func.__module__, fromlist=["play_frame"])
+
+    @property
+    def game(self):
+        return self.env.games.records[0]
+
+    def look(self, u: float, v: float, frames: int = 1) -> float:
+        """Hold the gaze at (u, v) of the panel; returns the reward."""
+        games = self.env.games
+        games.records["yaw"] = yaw = np.degrees(np.arctan((u - 0.5) * 112 / 90))
+        games.records["pitch"] = np.degrees(np.arctan((0.5 - v) * 112 / 90 * np.cos(np.radians(yaw))))
+        nothing = self.task.actions.index("nothing")
+        return sum(
+            self.rules.play_frame(games.records[0], nothing, games.scale_records[0], games.stimuli)
+            for _ in range(frames)
+        )
+
+    def begin_trial(self) -> None:
+        while self.game["phase"] == self.rules_phase("REST"):
+            self.look(0.3, 0.3)
+        self.look(0.5, 0.5)
+
+    def rules_phase(self, name: str) -> int:
+        from memorylab.tasks.psychlab import machinery
+
+        return getattr(machinery, name) if hasattr(machinery, name) else getattr(self.rules, name)
+
+    def in_phase(self, name: str) -> bool:
+        return self.game["phase"] == self.rules_phase(name)
+
+    def press(self, button: int) -> float:
+        """Look at a button, then away; returns the reward."""
+        x, y = self.rules.BUTTONS[button]
+        assert self.look(x, y) == 0
+        return self.look(0.3, 0.3)
+
+    def shown(self) -> np.ndarray:
+        """The panel as (size, size, 3)."""
+        from memorylab.world.canvas import colour_of
+
+        games = self.env.games
+        games.records["repaint"] = 1
+        picture = games.pictures.reshape(1, games.height, -1)[0]
+        self.rules.draw(games.records[0], 0, games.view, games.stimuli, picture)
+        colours = np.vectorize(colour_of)(games.view.canvases[0]).astype(np.int64)
+        return np.stack([colours & 255, colours >> 8 & 255, colours >> 16], -1)
+
+    def colour_at(self, u: float, v: float) -> tuple:
+        panel = self.shown()
+        return tuple(panel[int(v * len(panel)), int(u * len(panel))].tolist())
+
+
+@pytest.fixture
+def sit_at():
+    return Table

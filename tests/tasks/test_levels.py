@@ -1,0 +1,60 @@
+"""The level tables, written out from the paper and the original scripts: nothing here is read from the code."""
+
+import pytest
+
+from memorylab.tasks.task import find_task
+
+LEVELS = [
+    "train", "train_small", "train_large", "interpolate", "extrapolate",
+    "holdout_small", "holdout_large", "holdout_interpolate", "holdout_extrapolate",
+]  # fmt: skip
+SPLITS = ["train"] * 5 + ["holdout"] * 4
+
+# Trials, seconds and delays in frames, in the order of LEVELS.
+SMALL_LARGE_50 = [(50, 300, ())] * 3
+AVM_AND_CR = [*SMALL_LARGE_50, (40, 300, ()), (75, 450, ()), (50, 300, ()), (50, 300, ()), (40, 300, ()), (75, 450, ())]
+CD_SMALL, CD_LARGE = (50, 300, (2, 4, 8)), (50, 300, (64, 128))
+CD_BETWEEN, CD_BEYOND = (50, 300, (16, 32)), (50, 300, (130, 150, 200, 250))
+WTW_SMALL, WTW_LARGE = (50, 600, (4, 8)), (50, 600, (32, 128))
+WTW_BETWEEN, WTW_BEYOND = (50, 600, (16, 64)), (50, 600, (132, 156, 200, 256))
+TABLE = {
+    "arbitrary_visuomotor_mapping": AVM_AND_CR,
+    "continuous_recognition": AVM_AND_CR,
+    "change_detection": [
+        (50, 300, (2, 4, 8, 64, 128)), CD_SMALL, CD_LARGE, CD_BETWEEN, CD_BEYOND,
+        CD_SMALL, CD_LARGE, CD_BETWEEN, CD_BEYOND,
+    ],
+    "what_then_where": [
+        (50, 600, (4, 8, 32, 128)), WTW_SMALL, WTW_LARGE, WTW_BETWEEN, WTW_BEYOND,
+        WTW_SMALL, WTW_LARGE, WTW_BETWEEN, WTW_BEYOND,
+    ],
+}  # fmt: skip
+
+
+def test_every_task_has_these_nine_levels():
+    import memorylab
+    from memorylab.tasks.levels import LEVELS as levels
+
+    assert list(memorylab.LEVELS) == LEVELS
+    assert [level.stimuli for level in levels.values()] == SPLITS
+    assert set(memorylab.TASKS) == set(TABLE)
+
+
+@pytest.mark.parametrize("task", TABLE)
+def test_scales(task):
+    for level, expected in zip(LEVELS, TABLE[task], strict=True):
+        scales = find_task(task).scales_of(level)
+        assert [(s.trials, s.seconds, s.delays) for s in scales] == [expected], level
+
+
+def test_any_other_scale_by_keyword():
+    (scale,) = find_task("cd").scales_of("train", delays=600, trials=3)
+    assert (scale.trials, scale.seconds, scale.delays) == (3, 300, (600,))
+
+
+def test_short_names():
+    shorts = {"avm": "arbitrary_visuomotor_mapping", "cr": "continuous_recognition"}
+    shorts |= {"cd": "change_detection", "wtw": "what_then_where"}
+    for short, name in shorts.items():
+        assert find_task(short).name == name
+        assert find_task(short).short == short

@@ -1,0 +1,153 @@
+"""No stimulus crosses the split, and a user's own pictures and digits take the place of ours."""
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import memorylab
+from memorylab.envs.games import Games
+from memorylab.tasks import stimuli
+from memorylab.world.canvas import colour_of
+
+DATA = Path(stimuli.__file__).parent / "data"
+
+
+def tiles() -> np.ndarray:
+    """The 2400 packaged pictures by id, cut out one by one."""
+    atlas = np.asarray(Image.open(DATA / "objects.webp").convert("RGB"))
+    return np.stack([atlas[i // 50 * 48 :, i % 50 * 48 :][:48, :48] for i in range(2400)])
+
+
+def levels_of(split: str) -> list[str]:
+    holdout = [level for level in memorylab.LEVELS if level.startswith("holdout")]
+    return holdout if split == "holdout" else [level for level in memorylab.LEVELS if level not in holdout]
+
+
+@pytest.mark.parametrize("task", ["avm", "cr"])
+@pytest.mark.parametrize(("split", "parity"), [("train", 0), ("holdout", 1)])
+def test_pictures_of_a_level_are_those_of_its_half(task, split, parity):
+    ids = {tile.tobytes(): i for i, tile in enumerate(tiles())}
+    for level in levels_of(split):
+        pictures = Games(task, level, 1).stimuli.pictures
+        assert {ids[np.ascontiguousarray(picture).tobytes()] % 2 for picture in pictures} == {parity}
+        assert len(pictures) == 1200
+
+
+@pytest.mark.parametrize("split", ["train", "holdout"])
+def test_change_detection_never_shows_a_colour_of_the_other_half(split):
+    train = {(240, 163, 255), (194, 0, 136), (148, 255, 181), (153, 63, 0), (255, 204, 153)}
+    holdout = {(116, 10, 255), (157, 204, 0), (255, 168, 187), (94, 241, 242), (255, 255, 0)}
+    own, other = (train, holdout) if split == "train" else (holdout, train)
+    for level in levels_of(split):
+        assert own <= panel_colours("cd", level, steps=500)
+        assert not other & panel_colours("cd", level, steps=500)
+
+
+def panel_colours(task: str, level: str, steps: int) -> set:
+    env = memorylab.make_vec(task, level, num_envs=16, seed=0)
+    env.reset()
+    texels, actions = set(), np.zeros(16, np.int64)
+    for _ in range(steps):
+        env.games.act("remembering", actions)
+        env.step(actions)
+        texels |= set(np.unique(env.games.view.canvases).tolist())
+    colours = [int(colour_of(np.uint64(texel))) for texel in texels]
+    return {(c & 255, c >> 8 & 255, c >> 16) for c in colours}
+
+
+@pytest.mark.parametrize(("split", "digits"), [("train", range(5)), ("holdout", range(5, 10))])
+def test_digits_of_a_level_are_those_of_its_half(split, digits):
+    with np.load(DATA / "digits.npz") as data:
+        images = data["images"]
+    expected = [np.asarray(Image.fromarray(images[d]).resize((16, 16), Image.Resampling.LANCZOS)) for d in digits]
+    for level in levels_of(split):
+        np.testing.assert_array_equal(Games("wtw", level, 1).stimuli.what, expected)
+
+
+# --- a user's own
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for i in range(12):
+        colour = (20 * i, 255 - 20 * i, 100)
+        Image.new("RGB", (30 + i, 20), colour).save(tmp_path / f"picture{i:02}.png")
+    return tmp_path
+
+
+def test_own_folder_sorted_by_name_even_train_odd_holdout(folder):
+    for level, parity in (("train", 0), ("holdout_interpolate", 1)):
+        pictures = Games("avm", level, 1, stimuli=folder, trials=6).stimuli.pictures
+        middles = [tuple(picture[24, 24].tolist()) for picture in pictures]
+        assert middles == [(20 * i, 255 - 20 * i, 100) for i in range(parity, 12, 2)]
+        assert (pictures[:, 0] == 255).all()  # a wide picture stands on white
+
+
+def test_own_folder_is_played(folder):
+    env = memorylab.make("cr", stimuli=folder, trials=5)
+    env.reset(seed=0)
+    action = np.zeros(1, np.int64)
+    for _ in range(100):
+        env.games.act("remembering", action)
+        *_, terminated, _, info = env.step(action[0])
+        if terminated:
+            break
+    assert info["score"] == 5
+
+
+def test_clear_errors_for_folders(folder, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(ValueError, match=r"holds no pictures"):
+        memorylab.make("avm", stimuli=empty)
+    with pytest.raises(ValueError, match=r"is not a folder"):
+        memorylab.make("avm", stimuli=tmp_path / "nowhere")
+    with pytest.raises(ValueError, match=r"may show 10 pictures, but the train half .* holds 6"):
+        memorylab.make("avm", stimuli=folder)
+    with pytest.raises(ValueError, match=r"may show 5000 pictures, but .* packaged ones holds 1200"):
+        memorylab.make("cr", trials=5000)
+    with pytest.raises(ValueError, match=r"draws its own stimuli"):
+        memorylab.make("cd", stimuli=folder)
+    (folder / "picture05.png").write_bytes(b"not a picture")
+    with pytest.raises(ValueError, match=r"cannot read the picture .*picture05\.png"):
+        memorylab.make("avm", "holdout_small", stimuli=folder, trials=3)
+
+
+def write_idx(path: Path, values: np.ndarray) -> None:
+    header = struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape)
+    content = header + values.tobytes()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def test_own_mnist_files(tmp_path):
+    labels = np.arange(40, dtype=np.uint8) % 10
+    images = np.broadcast_to(np.arange(40, dtype=np.uint8)[:, None, None] * 6, (40, 28, 28))
+    write_idx(tmp_path / "train-images-idx3-ubyte.gz", images)
+    write_idx(tmp_path / "train-labels-idx1-ubyte", labels)
+    env = memorylab.make_vec("wtw", "holdout_small", num_envs=8, seed=0, stimuli=tmp_path)
+    digits = env.games.stimuli
+    assert digits.first.tolist() == [0, 4, 8, 12, 16, 20]
+    assert set(digits.what[4:8, 0, 0] // 6 % 10) == {6}  # the second class of the holdout half
+    env.reset()
+    shown, actions = set(), np.zeros(8, np.int64)
+    for _ in range(400):
+        env.games.act("remembering", actions)
+        env.step(actions)
+        shown |= set(env.games.records["what"].tolist())
+    assert len(shown) > 15  # varied: more pictures than digits
+
+
+def test_clear_errors_for_mnist_files(tmp_path):
+    with pytest.raises(ValueError, match=r"must hold MNIST's train-images-idx3-ubyte"):
+        memorylab.make("wtw", stimuli=tmp_path)
+    (tmp_path / "train-images-idx3-ubyte").write_bytes(b"\0\0\x08\x03\0\0")
+    with pytest.raises(ValueError, match=r"is not a readable IDX file"):
+        memorylab.make("wtw", stimuli=tmp_path)
+    write_idx(tmp_path / "train-images-idx3-ubyte", np.zeros((4, 28, 28), np.uint8))
+    write_idx(tmp_path / "train-labels-idx1-ubyte", np.arange(4, dtype=np.uint8))
+    with pytest.raises(ValueError, match=r"holds no picture of the digit 4"):
+        memorylab.make("wtw", stimuli=tmp_path)
