@@ -196,7 +196,7 @@ def right(header: str) -> Any:
 
 def progress() -> Progress:
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    return Progress(*columns, console=errors, transient=True)
+    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
 
 
 def baseline_table(rows: list[Baseline]) -> Table:

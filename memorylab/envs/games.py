@@ -110,8 +110,7 @@ class Games:
 
 def announce_compiling(task: str, function: Any) -> None:
     """A first use compiles for some seconds; say so once, unless the cache on disk has it."""
-    cached = Path(function._cache.cache_path).glob(f"*{function.__qualname__}-*.nbc")
-    if function.__name__ == "begin" and not any(cached):
+    if function.__name__ == "begin" and not function._cache._cache_file._load_index():
         print(f"memorylab: compiling {task} for its first use on this machine ...", file=sys.stderr, flush=True)
 
 

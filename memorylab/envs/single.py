@@ -47,8 +47,9 @@ class MemoryEnv(Env):
         self.check_open()
         if seed is None and self.state == "new":
             seed = self.first_seed
+        seeds = self.games.seed(seed)
         super().reset(seed=seed)
-        self.games.begin(self.games.seed(seed), ONE, self.games.pictures)
+        self.games.begin(seeds, ONE, self.games.pictures)
         self.state = "playing"
         return self.games.pictures[0].copy(), self.facts()
 

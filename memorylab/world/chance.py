@@ -84,9 +84,9 @@ def below_unmarked(game, n, marks):
 def shuffled(index, n, key):
     """Where a random permutation of 0 .. n-1 sends `index`: a deck that needs no memory.
 
-    A Feistel network over the next power of four, walked until it lands inside.
+    A Feistel network over a power of four, walked until it lands inside; at least 64, as tiny ones mix badly.
     """
-    half = 1
+    half = 3
     while (1 << (2 * half)) < n:
         half += 1
     mask = uint64((1 << half) - 1)

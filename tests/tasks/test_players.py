@@ -7,7 +7,7 @@ from memorylab.laboratory.paper import episode_rewards
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import TASKS, find_task
 
-TRIALS = {level: 50 for level in LEVELS} | {"interpolate": 40, "holdout_interpolate": 40}
+TRIALS = dict.fromkeys(LEVELS, 50) | {"interpolate": 40, "holdout_interpolate": 40}
 TRIALS |= {"extrapolate": 75, "holdout_extrapolate": 75}
 # What a guess is worth, of 50: AVM reads the cue at a first showing and guesses later, CR knows the first trial.
 CHANCE = {"avm": 14.7, "cr": 25.5, "cd": 25.0, "wtw": 12.5}

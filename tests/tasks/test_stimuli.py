@@ -43,18 +43,20 @@ def test_change_detection_never_shows_a_colour_of_the_other_half(split):
     holdout = {(116, 10, 255), (157, 204, 0), (255, 168, 187), (94, 241, 242), (255, 255, 0)}
     own, other = (train, holdout) if split == "train" else (holdout, train)
     for level in levels_of(split):
-        assert own <= panel_colours("cd", level, steps=500)
-        assert not other & panel_colours("cd", level, steps=500)
+        shown = panel_colours("cd", level, steps=500)
+        assert own <= shown
+        assert not other & shown
 
 
 def panel_colours(task: str, level: str, steps: int) -> set:
     env = memorylab.make_vec(task, level, num_envs=16, seed=0)
     env.reset()
     texels, actions = set(), np.zeros(16, np.int64)
-    for _ in range(steps):
+    for step in range(steps):
         env.games.act("remembering", actions)
         env.step(actions)
-        texels |= set(np.unique(env.games.view.canvases).tolist())
+        if step % 4 == 0:
+            texels |= set(np.unique(env.games.view.canvases).tolist())
     colours = [int(colour_of(np.uint64(texel))) for texel in texels]
     return {(c & 255, c >> 8 & 255, c >> 16) for c in colours}
 

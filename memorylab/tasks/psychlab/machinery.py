@@ -118,8 +118,8 @@ class Session:
         return self.trials, round(self.seconds * FRAMES_PER_SECOND), len(self.delays), delays
 
     def text(self) -> str:
-        delays = f", delays of {', '.join(map(str, self.delays))} frames" if self.delays else ""
-        return f"{self.trials} trials in {self.seconds:g} s{delays}"
+        delays = f", delays {' '.join(map(str, self.delays))}" if self.delays else ""
+        return f"{self.trials} trials, {self.seconds:g} s{delays}"
 
 
 def whole(number: Any) -> bool:
