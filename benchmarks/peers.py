@@ -55,10 +55,8 @@ def main() -> None:
         print(f"{peer:32}{rate:12,.0f}")
     for speed in speeds:
         ratios = ", ".join(f"{speed.random_steps_per_second / rate:.1f} x {peer}" for peer, rate in rates.items())
-        print(
-            f"{speed.task:32}{speed.random_steps_per_second:12,.0f}  {ratios}, {speed.share_of_copying:.1%} of copying, "
-            f"one Env {speed.single_env_steps_per_second:,.0f}"
-        )
+        limits = f"{speed.share_of_copying:.1%} of copying, one Env {speed.single_env_steps_per_second:,.0f}"
+        print(f"{speed.task:32}{speed.random_steps_per_second:12,.0f}  {ratios}, {limits}")
     if options.json:
         figures = {"cores": CORES, "peers": rates, "memorylab": [vars(speed) for speed in speeds]}
         options.json.write_text(json.dumps(figures, indent=2) + "\n")

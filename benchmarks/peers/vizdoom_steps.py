@@ -1,4 +1,4 @@
-"""Steps per second of ViZDoom's my_way_home, 160 x 120 RGB, random actions, one tic a step. Runs in its own environment."""
+"""Steps per second of ViZDoom's my_way_home, 160 x 120 RGB, random actions, one tic a step."""
 
 import random
 import sys

@@ -2,28 +2,30 @@
 
 import gzip
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from memorylab.world.canvas import softened
+
 DATA = Path(__file__).parent / "data"
-TILE, COLUMNS = 48, 50
+TILE, COLUMNS, COUNT = 48, 50, 2400
 PICTURE_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 HOLDOUT = {"train": 0, "holdout": 1}
 
 
 class Pictures(NamedTuple):
-    pictures: np.ndarray  # (number, side, side, 3) uint8
+    pictures: np.ndarray  # (number, side, side) texels
 
 
 class Digits(NamedTuple):
     """Digits by class, in the size of the `what` and of the `where` display; class c holds first[c] .. first[c + 1]."""
 
     first: np.ndarray
-    what: np.ndarray  # (number, side, side) uint8
+    what: np.ndarray  # (number, side, side) texels
     where: np.ndarray
 
 
@@ -34,14 +36,15 @@ class Nothing(NamedTuple):
 # --- object pictures
 
 
-def packaged_pictures(split: str, side: int) -> np.ndarray:
+def packaged_pictures(split: str, side: int) -> Iterator[np.ndarray]:
     with Image.open(DATA / "objects.webp") as image:
-        atlas = np.asarray(image.convert("RGB"))
-    tiles = atlas.reshape(-1, TILE, COLUMNS, TILE, 3).swapaxes(1, 2).reshape(-1, TILE, TILE, 3)
-    return np.stack([shrunk(tile, side) for tile in tiles[HOLDOUT[split] :: 2]])
+        atlas = image.convert("RGB")
+    for number in range(HOLDOUT[split], COUNT, 2):
+        top, left = number // COLUMNS * TILE, number % COLUMNS * TILE
+        yield softened(atlas.crop((left, top, left + TILE, top + TILE)), side)
 
 
-def folder_pictures(folder: Path, split: str, side: int) -> np.ndarray:
+def folder_pictures(folder: Path, split: str, side: int) -> Iterator[np.ndarray]:
     """A user's own pictures, sorted by file name, id by position."""
     if not folder.is_dir():
         raise ValueError(f"stimuli: {folder} is not a folder")
@@ -49,11 +52,11 @@ def folder_pictures(folder: Path, split: str, side: int) -> np.ndarray:
     if not paths:
         suffixes = ", ".join(sorted(PICTURE_SUFFIXES))
         raise ValueError(f"stimuli: {folder} holds no pictures; files ending in {suffixes} are read")
-    half = [read_picture(path, side) for path in paths[HOLDOUT[split] :: 2]]
-    return np.array(half, np.uint8).reshape(-1, side, side, 3)
+    for path in paths[HOLDOUT[split] :: 2]:
+        yield softened(read_picture(path, side), side)
 
 
-def read_picture(path: Path, side: int) -> np.ndarray:
+def read_picture(path: Path, side: int) -> Image.Image:
     """The picture on a white square, transparent parts white."""
     try:
         with Image.open(path) as image:
@@ -63,23 +66,24 @@ def read_picture(path: Path, side: int) -> np.ndarray:
         raise ValueError(f"stimuli: cannot read the picture {path}: {problem}") from problem
     white = Image.new("RGBA", upright.size, "white")
     flat = Image.alpha_composite(white, upright).convert("RGB")
-    return np.asarray(ImageOps.pad(flat, (side, side), Image.Resampling.LANCZOS, color="white"))
-
-
-def shrunk(picture: np.ndarray, side: int) -> np.ndarray:
-    if picture.shape[0] == side:
-        return picture
-    return np.asarray(Image.fromarray(picture).resize((side, side), Image.Resampling.LANCZOS))
+    return ImageOps.pad(flat, (side, side), Image.Resampling.LANCZOS, color="white")
 
 
 def load_pictures(split: str, side: int, source: Path | None, needed: int) -> Pictures:
-    pictures = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
+    found = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
+    pictures = [packed(picture) for picture in found]
     if len(pictures) < needed:
         raise ValueError(
             f"stimuli: an episode of this scale may show {needed} pictures, but the {split} half "
             f"of {source or 'the packaged ones'} holds {len(pictures)}; give more pictures or fewer trials"
         )
-    return Pictures(np.ascontiguousarray(pictures, np.uint8))
+    return Pictures(np.stack(pictures))
+
+
+def packed(picture: np.ndarray) -> np.ndarray:
+    """(..., 3) bytes -> texels."""
+    red, green, blue = np.moveaxis(picture.astype(np.uint32), -1, 0)
+    return red | green << 8 | blue << 16
 
 
 # --- digits
@@ -123,4 +127,5 @@ def load_digits(split: str, what_side: int, where_side: int, source: Path | None
 
 
 def resized(groups: Iterable[np.ndarray], side: int) -> np.ndarray:
-    return np.stack([shrunk(np.ascontiguousarray(image), side) for group in groups for image in group])
+    grey = [softened(Image.fromarray(image), side) for group in groups for image in np.ascontiguousarray(group)]
+    return np.stack(grey) * np.uint32(0x010101)

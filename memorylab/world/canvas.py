@@ -1,37 +1,43 @@
 """Painting on a flat square canvas: the screen that a game shows on its panel.
 
-A canvas is (size, size) uint64; a texel holds red, blue and green in three 16-bit lanes, so that one
-multiplication weighs all three; in this order they fold into a 24-bit colour with two masks.
-Places are fractions of the canvas, origin top left; edges are antialiased.
+A canvas is (size, size) uint32, red | green << 8 | blue << 16, with two texels per pixel of the picture it will be
+seen in. What is painted is soft over one such pixel, so that taking the nearest texel draws it without jagged edges.
+Places are fractions of the canvas, origin top left.
 """
 
 import numpy as np
-from numba import uint64
+from numba import uint32
+from PIL import Image
 
 from memorylab.world.compiled import compiled
 
-LANES = np.uint64(0x00FF00FF00FF)
+TEXELS_PER_PIXEL = 2
 ONE = 256  # a full weight
 
 
-def rgb(red: int, green: int, blue: int) -> np.uint64:
-    return np.uint64(red | blue << 16 | green << 32)
+def rgb(red: int, green: int, blue: int) -> np.uint32:
+    return np.uint32(red | green << 8 | blue << 16)
 
 
 WHITE, BLACK = rgb(255, 255, 255), rgb(0, 0, 0)
 
 
+def softened(picture: Image.Image, side: int) -> np.ndarray:
+    """A picture as (side, side, ...) texels with no more detail than pixels can show."""
+    pixels = side // TEXELS_PER_PIXEL
+    if picture.size != (pixels, pixels):
+        picture = picture.resize((pixels, pixels), Image.Resampling.LANCZOS)
+    return np.asarray(picture.resize((side, side), Image.Resampling.BILINEAR))
+
+
 @compiled
 def blended(under, over, weight):
     """`over` on `under`, weight in 0 .. ONE."""
-    weight = uint64(weight)
-    return ((under * (uint64(ONE) - weight) + over * weight) >> uint64(8)) & LANES
-
-
-@compiled
-def colour_of(texel):
-    """red | green << 8 | blue << 16"""
-    return (texel & uint64(0xFF00FF)) | ((texel >> uint64(24)) & uint64(0xFF00))
+    red_blue, green = uint32(0xFF00FF), uint32(0x00FF00)
+    weight, rest = uint32(weight), uint32(ONE - weight)
+    mixed_red_blue = ((under & red_blue) * rest + (over & red_blue) * weight) >> uint32(8)
+    mixed_green = ((under & green) * rest + (over & green) * weight) >> uint32(8)
+    return uint32((mixed_red_blue & red_blue) | (mixed_green & green))
 
 
 @compiled
@@ -43,18 +49,21 @@ def clear(canvas, colour):
 
 @compiled
 def covered(cell, low, high):
-    """How much of the unit cell the interval low .. high covers."""
-    return max(0.0, min(high, cell + 1.0) - max(low, float(cell)))
+    """How much of the pixel around this cell the interval low .. high covers."""
+    middle, half = cell + 0.5, TEXELS_PER_PIXEL / 2
+    return max(0.0, min(high, middle + half) - max(low, middle - half)) / TEXELS_PER_PIXEL
 
 
 @compiled
 def fill_box(canvas, left, top, width, height, colour):
     size = canvas.shape[0]
-    x0, x1 = max(left, 0.0) * size, min(left + width, 1.0) * size
-    y0, y1 = max(top, 0.0) * size, min(top + height, 1.0) * size
-    for row in range(int(y0), int(np.ceil(y1))):
-        for column in range(int(x0), int(np.ceil(x1))):
-            weight = int(ONE * covered(column, x0, x1) * covered(row, y0, y1) + 0.5)
+    x_0, x_1, y_0, y_1 = left * size, (left + width) * size, top * size, (top + height) * size
+    edge = TEXELS_PER_PIXEL  # what touches the canvas's edge goes on behind it
+    x_0, y_0 = (x_0 - edge if x_0 <= 0.0 else x_0), (y_0 - edge if y_0 <= 0.0 else y_0)
+    x_1, y_1 = (x_1 + edge if x_1 >= size else x_1), (y_1 + edge if y_1 >= size else y_1)
+    for row in range(max(0, int(y_0) - 1), min(size, int(y_1) + 2)):
+        for column in range(max(0, int(x_0) - 1), min(size, int(x_1) + 2)):
+            weight = int(ONE * covered(column, x_0, x_1) * covered(row, y_0, y_1) + 0.5)
             canvas[row, column] = blended(canvas[row, column], colour, weight)
 
 
@@ -69,31 +78,19 @@ def fill_disc(canvas, x, y, diameter, colour):
     """A disc with its centre at (x, y)."""
     size = canvas.shape[0]
     radius = diameter * size / 2
-    for row in range(int((y * size) - radius), int(y * size + radius) + 1):
-        for column in range(int(x * size - radius), int(x * size + radius) + 1):
+    for row in range(int(y * size - radius) - 1, int(y * size + radius) + 2):
+        for column in range(int(x * size - radius) - 1, int(x * size + radius) + 2):
             distance = np.hypot(column + 0.5 - x * size, row + 0.5 - y * size)
-            weight = int(ONE * min(1.0, max(0.0, radius - distance + 0.5)))
+            weight = int(ONE * min(1.0, max(0.0, (radius - distance) / TEXELS_PER_PIXEL + 0.5)))
             canvas[row, column] = blended(canvas[row, column], colour, weight)
 
 
 @compiled
 def stamp(canvas, picture, x, y):
-    """A (side, side, 3) picture, one texel a pixel, with its centre at (x, y)."""
+    """A (side, side) picture of texels with its centre at (x, y)."""
     side = picture.shape[0]
     top = int(np.round(y * canvas.shape[0] - side / 2))
     left = int(np.round(x * canvas.shape[0] - side / 2))
     for row in range(side):
         for column in range(side):
-            red, green, blue = picture[row, column]
-            canvas[top + row, left + column] = uint64(red) | uint64(blue) << uint64(16) | uint64(green) << uint64(32)
-
-
-@compiled
-def stamp_grey(canvas, picture, x, y):
-    """The same for a (side, side) picture in shades of grey."""
-    side = picture.shape[0]
-    top = int(np.round(y * canvas.shape[0] - side / 2))
-    left = int(np.round(x * canvas.shape[0] - side / 2))
-    for row in range(side):
-        for column in range(side):
-            canvas[top + row, left + column] = uint64(picture[row, column]) * uint64(0x000100010001)
+            canvas[top + row, left + column] = picture[row, column]

@@ -1,8 +1,7 @@
 """A square room with a panel on its front wall, seen in true perspective by a head that turns.
 
-The head is in the middle of a cube whose front wall carries the panel, so each surface is a square seen from
-its axis, and along a picture row its texture coordinates are quotients of linear functions of the column.
-A row is cut wherever the surface changes; between two cuts it shows one surface.
+The head is in the middle of a cube whose front wall carries the panel, so what a pixel shows depends on its direction
+alone: the steepest axis names the wall, and the two other components over it are the place on that wall.
 """
 
 import math
@@ -10,13 +9,19 @@ import math
 import numpy as np
 from numba import float32, int32, uint64
 
-from memorylab.world.canvas import colour_of
+from memorylab.world.canvas import TEXELS_PER_PIXEL
 from memorylab.world.compiled import compiled
 from memorylab.world.gaze import PANEL_DISTANCE, PANEL_SIDE
 
 PANEL_HALF = PANEL_SIDE / 2 / PANEL_DISTANCE  # half a panel, for a wall at distance one
-FRONT, RIGHT, BACK, LEFT, FLOOR, CEILING, PANEL = range(7)
+FRONT, RIGHT, BACK, LEFT, FLOOR, CEILING = range(6)
+NUM_SURFACES = 6
 WALL_COLOURS = {FRONT: (104, 112, 126), RIGHT: (140, 118, 92), BACK: (120, 98, 124), LEFT: (98, 124, 102)}
+
+
+def surface_size(width: int) -> int:
+    """Texels across a surface in pictures of that width: twice the pixels that the panel covers, a multiple of 32."""
+    return TEXELS_PER_PIXEL * 16 * math.ceil(PANEL_HALF * width / 16)
 
 
 def wall(size: int, colour: tuple[int, int, int]) -> np.ndarray:
@@ -46,8 +51,8 @@ def ceiling(size: int) -> np.ndarray:
 
 
 def furnish(width: int) -> np.ndarray:
-    """The six surfaces as (6, size, size) texels, fine enough for pictures of that width."""
-    size = max(32, width * 4 // 3)
+    """The six surfaces of the room as texels, fine enough for pictures of that width."""
+    size = surface_size(width)
     fine = size * 3
     surfaces = [wall(fine, colour) for colour in WALL_COLOURS.values()] + [floor(fine), ceiling(fine)]
     smooth = np.stack(surfaces).reshape(6, size, 3, size, 3, 3).mean(axis=(2, 4))
@@ -55,112 +60,50 @@ def furnish(width: int) -> np.ndarray:
     return red | green << 8 | blue << 16
 
 
-def panel_texels(width: int) -> int:
-    """Side of a canvas that has about one texel per pixel of a picture of that width; a multiple of 16."""
-    return 16 * math.ceil(PANEL_HALF * width / 16)
-
-
-@compiled
-def surface_at(x, y, z):
-    """Which surface the ray (x right, y up, z ahead) meets."""
-    if abs(y) > abs(x) and abs(y) > abs(z):
-        return FLOOR if y < 0 else CEILING
-    if abs(x) > abs(z):
-        return LEFT if x < 0 else RIGHT
-    if z < 0:
-        return BACK
-    return PANEL if abs(x) <= PANEL_HALF * z and abs(y) <= PANEL_HALF * z else FRONT
-
-
-@compiled
-def add_cut(cuts, count, at_0, slope, width):
-    """Note the first column past the root of at_0 + slope * column, sorted; returns the new count."""
-    if slope == 0.0:
-        return count
-    root = math.ceil(-at_0 / slope) if abs(at_0) < 1e6 * abs(slope) else -1
-    if root <= 0 or root >= width:
-        return count
-    place = count
-    while place > 0 and cuts[place - 1] > root:
-        cuts[place] = cuts[place - 1]
-        place -= 1
-    cuts[place] = root
-    return count + 1
-
-
-@compiled
-def cut_row(cuts, ends, surfaces, ahead, x_0, x_1, y, z_0, z_1, width):
-    """Where each stretch of one surface ends, and which it is; x and z are linear, y is constant along a row."""
-    z_end = z_0 + z_1 * (width - 1)
-    count = add_cut(cuts, 0, z_0 - x_0, z_1 - x_1, width)
-    count = add_cut(cuts, count, z_0 + x_0, z_1 + x_1, width)
-    if 2.0 * y * y > ahead * ahead:  # else the larger of |x| and |z| exceeds |y| along the whole row
-        count = add_cut(cuts, count, x_0 - y, x_1, width)
-        count = add_cut(cuts, count, x_0 + y, x_1, width)
-        count = add_cut(cuts, count, z_0 - y, z_1, width)
-        count = add_cut(cuts, count, z_0 + y, z_1, width)
-    if abs(y) <= PANEL_HALF * max(z_0, z_end):
-        count = add_cut(cuts, count, PANEL_HALF * z_0 - abs(y), PANEL_HALF * z_1, width)
-        count = add_cut(cuts, count, PANEL_HALF * z_0 - x_0, PANEL_HALF * z_1 - x_1, width)
-        count = add_cut(cuts, count, PANEL_HALF * z_0 + x_0, PANEL_HALF * z_1 + x_1, width)
-    cuts[count] = width
-    stretches, start = 0, 0
-    for cut in range(count + 1):
-        stop = cuts[cut]
-        middle = 0.5 * (start + stop - 1)
-        surface = surface_at(x_0 + x_1 * middle, y, z_0 + z_1 * middle)
-        if start == stop:
-            continue
-        if stretches == 0 or surface != surfaces[stretches - 1]:
-            stretches += 1
-        ends[stretches - 1], surfaces[stretches - 1] = stop, surface
-        start = stop
-    return stretches
-
-
 @compiled(fastmath=True)
-def locate(nearest, weights, size, middle, start, stop, s_0, s_1, t_0, t_1, d_0, d_1):
-    """For each column the texel at (s / d, t / d), which run from -1 to 1, and how much its neighbours weigh.
+def locate(texels, columns, x_0, x_1, y, z_0, z_1, size, panel_first):
+    """Which texel each column of a row shows. Along a row x (right) and z (ahead) are linear, y (up) is constant.
 
-    `middle` is 128 where a texel's colour is that of its middle (bilinear), 0 where it is that of its area (nearest).
-    The weights of right, lower and lower right neighbour share an integer, 8 bits each.
+    Everything is computed for every column and chosen without branches, so that it runs in vectors.
     """
-    half = float32(size * 128)
-    offset, top = half - float32(middle), float32((size - 1) * 256 - 1 + 255 * (middle == 0))
-    stop = start + ((stop - start + 7) & ~7)  # whole vectors: the leftover columns of a loop are the slow ones
-    for column in range(start, stop):
-        x = float32(int32(column))
-        scale = half / (d_0 + d_1 * x)
-        s = int32(min(max((s_0 + s_1 * x) * scale + offset, float32(0)), top))
-        t = int32(min(max((t_0 + t_1 * x) * scale + offset, float32(0)), top))
-        nearest[uint64(column)] = int32(t >> 8) * int32(size) + int32(s >> 8)
-        right, lower = int32(s & 255), int32(t & 255)
-        both = int32(right * lower) >> 8
-        weights[uint64(column)] = int32(right - both) | int32(int32(lower - both) << 8) | int32(int32(both) << 16)
-
-
-@compiled
-def sample_nearest(texels, first, nearest, row, start, stop):
-    """For the room, whose surfaces are smooth."""
-    for column in range(start, stop):
-        row[uint64(column)] = texels[uint64(first) + uint64(nearest[uint64(column)])]
-
-
-@compiled
-def sample_bilinear(texels, size, nearest, weights, row, start, stop):
-    """For the panel, whose pictures must be told apart."""
-    lower, right = uint64(size), uint64(1)
-    for column in range(start, stop):
-        at, weight = uint64(nearest[uint64(column)]), uint64(weights[uint64(column)])
-        w_right, w_lower, w_both = weight & uint64(255), (weight >> uint64(8)) & uint64(255), weight >> uint64(16)
-        texel = texels[at]
-        lanes = (
-            (texel << uint64(8))
-            + (texels[at + right] - texel) * w_right
-            + (texels[at + lower] - texel) * w_lower
-            + (texels[at + lower + right] - texel) * w_both
+    area = int32(size * size)
+    half, top = float32(size) * float32(0.5), float32(size) - float32(0.01)
+    up, panel_half = abs(y), float32(PANEL_HALF)
+    level = int32(FLOOR) * area if y < float32(0) else int32(CEILING) * area
+    downwards = float32(1) if y > float32(0) else float32(-1)
+    for column in range(columns):
+        x, z = x_0 + x_1 * float32(int32(column)), z_0 + z_1 * float32(int32(column))
+        is_right, is_ahead = x > float32(0), z > float32(0)
+        across, along = abs(x), abs(z)
+        # One of the four walls ...
+        is_side = across > along
+        depth = max(across, along)
+        side_s, end_s = -z if is_right else z, x if is_ahead else -x
+        s = side_s if is_side else end_s
+        side, end = (
+            int32(RIGHT) * area if is_right else int32(LEFT) * area,
+            int32(0) if is_ahead else int32(BACK) * area,
         )
-        row[uint64(column)] = colour_of(lanes >> uint64(8))
+        first = side if is_side else end
+        # ... or floor or ceiling, where up or down is the steepest ...
+        is_level = up > depth
+        s, t = x if is_level else s, downwards * z if is_level else -y
+        first = level if is_level else first
+        # ... or the panel on the front wall.
+        panel_depth = panel_half * z
+        is_panel = max(across, up) <= panel_depth
+        depth = panel_depth if is_panel else max(depth, up)
+        first = panel_first if is_panel else first
+        scale = half / depth
+        column_in = int32(min(max(s * scale + half, float32(0)), top))
+        row_in = int32(min(max(t * scale + half, float32(0)), top))
+        texels[column] = int32(first + int32(row_in * size)) + column_in
+
+
+@compiled
+def fetch(surfaces, texels, width, row):
+    for column in range(width):
+        row[column] = surfaces[uint64(texels[column])]
 
 
 @compiled
@@ -174,47 +117,26 @@ def write_row(row, width, line):
 
 
 @compiled
-def draw_room(yaw, pitch, canvas, room, picture):
-    """Draw into `picture`, (height, 3 * width) bytes: 90 degrees wide, square pixels."""
+def draw_room(yaw, pitch, surfaces, size, panel_first, picture):
+    """Draw into `picture`, (height, 3 * width) bytes: 90 degrees wide, square pixels.
+
+    `surfaces` holds squares of size x size texels: the six of the room, and the panel from `panel_first` on.
+    """
     height, width = picture.shape[0], picture.shape[1] // 3
-    cuts, ends, surfaces = np.empty(12, np.int64), np.empty(12, np.int64), np.empty(12, np.int64)
-    row = np.empty(width, np.uint32)
-    nearest, weights = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
-    room_size, panel_size = room.shape[1], canvas.shape[0]
-    panel, walls = canvas.ravel(), room.ravel()
+    columns = (width + 7) & ~7  # whole vectors: the leftover columns of a loop are the slow ones
+    texels, row = np.empty(columns, np.int32), np.empty(columns, np.uint32)
     sin_yaw, cos_yaw = math.sin(math.radians(yaw)), math.cos(math.radians(yaw))
     sin_pitch, cos_pitch = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
+    aside = 1.0 / width - 1.0  # of the first column's middle; each column adds 2 / width
     for line in range(height):
         up = (height - 1 - 2 * line) / width
         y, ahead = up * cos_pitch + sin_pitch, cos_pitch - up * sin_pitch
-        aside = 1.0 / width - 1.0  # of the first column's middle; each column adds 2 / width
-        x_0, x_1 = aside * cos_yaw + ahead * sin_yaw, 2.0 / width * cos_yaw
-        z_0, z_1 = ahead * cos_yaw - aside * sin_yaw, -2.0 / width * sin_yaw
-        start = 0
-        for stretch in range(cut_row(cuts, ends, surfaces, ahead, x_0, x_1, y, z_0, z_1, width)):
-            stop, surface = ends[stretch], surfaces[stretch]
-            if surface == PANEL:
-                a_0, a_1, b_0, b_1, d_0, d_1 = x_0, x_1, -y, 0.0, PANEL_HALF * z_0, PANEL_HALF * z_1
-            elif surface == FRONT:
-                a_0, a_1, b_0, b_1, d_0, d_1 = x_0, x_1, -y, 0.0, z_0, z_1
-            elif surface == RIGHT:
-                a_0, a_1, b_0, b_1, d_0, d_1 = -z_0, -z_1, -y, 0.0, x_0, x_1
-            elif surface == BACK:
-                a_0, a_1, b_0, b_1, d_0, d_1 = -x_0, -x_1, -y, 0.0, -z_0, -z_1
-            elif surface == LEFT:
-                a_0, a_1, b_0, b_1, d_0, d_1 = z_0, z_1, -y, 0.0, -x_0, -x_1
-            elif surface == FLOOR:
-                a_0, a_1, b_0, b_1, d_0, d_1 = x_0, x_1, -z_0, -z_1, -y, 0.0
-            else:
-                a_0, a_1, b_0, b_1, d_0, d_1 = x_0, x_1, z_0, z_1, y, 0.0
-            size = panel_size if surface == PANEL else room_size
-            locate(
-                nearest, weights, size, 128 * (surface == PANEL), start, stop,
-                float32(a_0), float32(a_1), float32(b_0), float32(b_1), float32(d_0), float32(d_1),
-            )  # fmt: skip
-            if surface == PANEL:
-                sample_bilinear(panel, size, nearest, weights, row, start, stop)
-            else:
-                sample_nearest(walls, surface * size * size, nearest, row, start, stop)
-            start = stop
+        locate(
+            texels, columns,
+            float32(aside * cos_yaw + ahead * sin_yaw), float32(2.0 / width * cos_yaw),
+            float32(y),
+            float32(ahead * cos_yaw - aside * sin_yaw), float32(-2.0 / width * sin_yaw),
+            int32(size), int32(panel_first),
+        )  # fmt: skip
+        fetch(surfaces, texels, width, row)
         write_row(row, width, picture[line])

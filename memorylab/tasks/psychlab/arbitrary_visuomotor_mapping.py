@@ -25,7 +25,7 @@ from memorylab.tasks.stimuli import load_pictures
 from memorylab.world.canvas import BLACK, WHITE, rgb, stamp
 from memorylab.world.chance import below_unmarked, shuffled, side_draw
 from memorylab.world.compiled import compiled
-from memorylab.world.room import panel_texels
+from memorylab.world.room import surface_size
 
 SCALES = {
     "small": Session(trials=50, seconds=300),
@@ -112,7 +112,7 @@ def needs_memory(game):
 def load_stimuli(split, width, source, scales):
     trials = max(scale.trials for scale in scales)
     pairs = next(k for k in range(1, trials + 1) if k * (k + 1) // 2 >= trials)
-    return load_pictures(split, round(PICTURE_SIDE * panel_texels(width)), source, min(pairs, MAX_PAIRS))
+    return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, min(pairs, MAX_PAIRS))
 
 
 TASK = psychlab_task(

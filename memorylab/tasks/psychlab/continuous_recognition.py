@@ -16,7 +16,7 @@ from memorylab.tasks.stimuli import load_pictures
 from memorylab.world.canvas import BLACK, WHITE, stamp
 from memorylab.world.chance import below, fraction, shuffled
 from memorylab.world.compiled import compiled
-from memorylab.world.room import panel_texels
+from memorylab.world.room import surface_size
 
 SCALES = {
     "small": Session(trials=50, seconds=300),
@@ -75,7 +75,7 @@ def needs_memory(game):
 
 def load_stimuli(split, width, source, scales):
     needed = max(scale.trials for scale in scales)
-    return load_pictures(split, round(PICTURE_SIDE * panel_texels(width)), source, needed)
+    return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, needed)
 
 
 TASK = psychlab_task(

@@ -40,10 +40,10 @@ from memorylab.world.gaze import (
     inside,
     turn,
 )
-from memorylab.world.room import draw_room, furnish, panel_texels
+from memorylab.world.room import NUM_SURFACES, draw_room, furnish, surface_size
 
 if TYPE_CHECKING:  # the rules that each task's file supplies
-    BACKGROUND = np.uint64()
+    BACKGROUND = np.uint32()
     BUTTONS = np.empty((4, 2))
 
     def begin_episode(game, scale, stimuli): ...
@@ -127,13 +127,26 @@ def whole(number: Any) -> bool:
 
 
 class PanelView(NamedTuple):
-    canvases: np.ndarray  # what each game's panel shows
-    room: np.ndarray
+    surfaces: np.ndarray  # the room's texels, then each game's panel
+    size: int  # texels across each of them
 
 
 def build_view(games: int, width: int) -> PanelView:
-    size = panel_texels(width)
-    return PanelView(np.zeros((games, size, size), np.uint64), furnish(width))
+    size = surface_size(width)
+    panels = np.zeros((games, size, size), np.uint32)
+    return PanelView(np.concatenate([furnish(width), panels]).ravel(), size)
+
+
+@compiled
+def panel_start(view, number):
+    """Where game `number`'s panel begins among the surfaces."""
+    return (NUM_SURFACES + number) * view.size**2
+
+
+@compiled
+def canvas_of(view, number):
+    first = panel_start(view, number)
+    return view.surfaces[first : first + view.size**2].reshape((view.size, view.size))
 
 
 # --- rules in words that the tasks use
@@ -248,15 +261,15 @@ def play_frame_template(game, action, scale, stimuli):
 
 
 def draw_template(game, number, view, stimuli, picture):
-    canvas = view.canvases[number]
     if game.repaint:
+        canvas = canvas_of(view, number)
         clear(canvas, BACKGROUND)
         if game.phase == FIXATE:
             paint_cross(canvas)
         elif game.phase != REST:
             paint(game, canvas, stimuli)
         game.repaint = 0
-    draw_room(game.yaw, game.pitch, canvas, view.room, picture)
+    draw_room(game.yaw, game.pitch, view.surfaces, view.size, panel_start(view, number), picture)
 
 
 # --- scripted players

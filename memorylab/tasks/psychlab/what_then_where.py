@@ -17,11 +17,11 @@ from memorylab.tasks.psychlab.machinery import (
     time_is_up,
 )
 from memorylab.tasks.stimuli import load_digits
-from memorylab.world.canvas import BLACK, WHITE, fill_disc, stamp_grey
+from memorylab.world.canvas import BLACK, WHITE, fill_disc, stamp
 from memorylab.world.chance import below, below_unmarked
 from memorylab.world.compiled import compiled
 from memorylab.world.gaze import inside
-from memorylab.world.room import panel_texels
+from memorylab.world.room import surface_size
 
 SCALES = {
     "small": Session(trials=50, seconds=600, delays=(4, 8)),
@@ -117,10 +117,10 @@ def end_trial(game, correct):
 @compiled
 def paint(game, canvas, stimuli):
     if game.phase == WHAT:
-        stamp_grey(canvas, stimuli.what[game.what], 0.5, 0.5)
+        stamp(canvas, stimuli.what[game.what], 0.5, 0.5)
     elif game.phase == WHERE:
         for edge in range(len(WHERE_PLACES)):
-            stamp_grey(canvas, stimuli.where[game.where[edge]], WHERE_PLACES[edge, 0], WHERE_PLACES[edge, 1])
+            stamp(canvas, stimuli.where[game.where[edge]], WHERE_PLACES[edge, 0], WHERE_PLACES[edge, 1])
     elif game.phase == DISC:
         fill_disc(canvas, 0.5, 0.5, DISC_SIDE, WHITE)
     elif game.phase == CHOOSE or game.phase == ANSWERED:
@@ -134,7 +134,7 @@ def needs_memory(game):
 
 
 def load_stimuli(split, width, source, scales):
-    texels = panel_texels(width)
+    texels = surface_size(width)
     return load_digits(split, round(WHAT_SIDE * texels), round(WHERE_SIDE * texels), source)
 
 
