@@ -67,7 +67,8 @@ def locate(texels, columns, x_0, x_1, y, z_0, z_1, size, panel_first):
     Everything is computed for every column and chosen without branches, so that it runs in vectors.
     """
     area = int32(size * size)
-    half, top = float32(size) * float32(0.5), float32(size) - float32(0.01)
+    half = float32(size) * float32(0.5)
+    reach = half - float32(0.001)  # a hair less, so that the far edge of a surface is still its last texel
     up, panel_half = abs(y), float32(PANEL_HALF)
     level = int32(FLOOR) * area if y < float32(0) else int32(CEILING) * area
     downwards = float32(1) if y > float32(0) else float32(-1)
@@ -94,10 +95,8 @@ def locate(texels, columns, x_0, x_1, y, z_0, z_1, size, panel_first):
         is_panel = max(across, up) <= panel_depth
         depth = panel_depth if is_panel else max(depth, up)
         first = panel_first if is_panel else first
-        scale = half / depth
-        column_in = int32(min(max(s * scale + half, float32(0)), top))
-        row_in = int32(min(max(t * scale + half, float32(0)), top))
-        texels[column] = int32(first + int32(row_in * size)) + column_in
+        scale = reach / depth
+        texels[column] = int32(first + int32(int32(t * scale + half) * size)) + int32(s * scale + half)
 
 
 @compiled
@@ -107,13 +106,13 @@ def fetch(surfaces, texels, width, row):
 
 
 @compiled
-def write_row(row, width, line):
+def write_row(row, width, pixels, first):
     """Colours as whole words -> three bytes a pixel, in one vectorised pass."""
     for column in range(width):
-        colour = row[column]
-        line[3 * column] = colour
-        line[3 * column + 1] = colour >> 8
-        line[3 * column + 2] = colour >> 16
+        colour, pixel = row[column], uint64(first + 3 * column)
+        pixels[pixel] = colour
+        pixels[pixel + uint64(1)] = colour >> 8
+        pixels[pixel + uint64(2)] = colour >> 16
 
 
 @compiled
@@ -124,6 +123,7 @@ def draw_room(yaw, pitch, surfaces, size, panel_first, picture):
     """
     height, width = picture.shape[0], picture.shape[1] // 3
     columns = (width + 7) & ~7  # whole vectors: the leftover columns of a loop are the slow ones
+    pixels = picture.ravel()
     texels, row = np.empty(columns, np.int32), np.empty(columns, np.uint32)
     sin_yaw, cos_yaw = math.sin(math.radians(yaw)), math.cos(math.radians(yaw))
     sin_pitch, cos_pitch = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
@@ -139,4 +139,4 @@ def draw_room(yaw, pitch, surfaces, size, panel_first, picture):
             int32(size), int32(panel_first),
         )  # fmt: skip
         fetch(surfaces, texels, width, row)
-        write_row(row, width, picture[line])
+        write_row(row, width, pixels, 3 * width * line)

@@ -49,13 +49,13 @@ class Table:
 
     def shown(self) -> np.ndarray:
         """The panel as (size, size, 3)."""
-        from memorylab.world.canvas import colour_of
+        from memorylab.tasks.psychlab.machinery import canvas_of
 
         games = self.env.games
         games.records["repaint"] = 1
         picture = games.pictures.reshape(1, games.height, -1)[0]
         self.rules.draw(games.records[0], 0, games.view, games.stimuli, picture)
-        colours = np.vectorize(colour_of)(games.view.canvases[0]).astype(np.int64)
+        colours = canvas_of(games.view, 0).astype(np.int64)
         return np.stack([colours & 255, colours >> 8 & 255, colours >> 16], -1)
 
     def colour_at(self, u: float, v: float) -> tuple:

@@ -284,16 +284,16 @@ def test_cd_domains(sit_at):
 
 
 def test_cd_letters_are_the_5_by_5_e_turned(sit_at):
-    """At 20 texels a letter the design can be read off cell by cell."""
+    """At 40 texels a letter the design can be read off cell by cell."""
     e = np.array([[1, 1, 1, 1, 1], [1, 0, 0, 0, 0], [1, 1, 1, 1, 1], [1, 0, 0, 0, 0], [1, 1, 1, 1, 1]])
     from memorylab.world.canvas import BLACK, WHITE, clear
 
-    canvas = np.zeros((160, 160), np.uint64)
+    canvas = np.zeros((320, 320), np.uint32)
     for turns in range(4):
         clear(canvas, WHITE)
         change_detection.paint_letter(canvas, 0.5, 0.5, turns, BLACK)
-        cells = canvas[70:90, 70:90]
-        read = (cells.reshape(5, 4, 5, 4)[:, 1:3, :, 1:3] == BLACK).all(axis=(1, 3))
+        cells = canvas[140:180, 140:180].reshape(5, 8, 5, 8)
+        read = (cells[:, 2:6, :, 2:6] == BLACK).all(axis=(1, 3))
         np.testing.assert_array_equal(read, np.rot90(e, -turns))
 
 
@@ -305,13 +305,13 @@ def test_wtw_phases_and_their_frames(sit_at):
     table.begin_trial()
     delays = int(table.game["first_delay"]), int(table.game["second_delay"])
     assert set(delays) <= {11, 29}
-    assert table.shown()[24:40, 24:40].max() > 200  # the digit, 16 of 64 texels, in the middle
-    assert table.shown()[:24].max() == 0
+    assert table.shown()[48:80, 48:80].max() > 200  # the digit, a quarter of 128 texels, in the middle
+    assert table.shown()[:48].max() == 0
     assert frames_in(table, "WHAT") == 25
     assert table.shown().max() == 0
     assert frames_in(table, "FIRST_DELAY") == delays[0]
     panel = table.shown()
-    assert [panel[2:16, 25:39].max() > 200, panel[24:40, 24:40].max() == 0] == [True, True]
+    assert [panel[4:32, 50:78].max() > 200, panel[48:80, 48:80].max() == 0] == [True, True]
     assert frames_in(table, "WHERE") == 25
     assert frames_in(table, "SECOND_DELAY") == delays[1]
     assert table.colour_at(0.5, 0.5) == WHITE
