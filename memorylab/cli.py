@@ -20,7 +20,8 @@ try:
     from rich.table import Table
     from tyro.conf import Positional
 except ImportError:
-    sys.exit("memorylab: the command line needs more packages: pip install 'memorylab[cli]'")
+    print("memorylab: the command line needs more packages: pip install 'memorylab[cli]'", file=sys.stderr)
+    sys.exit(2)
 
 from memorylab.laboratory.baseline import PLAYERS, Baseline, Player, baselines
 from memorylab.laboratory.bench import Speed
