@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from memorylab.world.canvas import softened
+from memorylab.world.canvas import packed, softened
 
 DATA = Path(__file__).parent / "data"
 TILE, COLUMNS, COUNT = 48, 50, 2400
@@ -78,12 +78,6 @@ def load_pictures(split: str, side: int, source: Path | None, needed: int) -> Pi
             f"of {source or 'the packaged ones'} holds {len(pictures)}; give more pictures or fewer trials"
         )
     return Pictures(np.stack(pictures))
-
-
-def packed(picture: np.ndarray) -> np.ndarray:
-    """(..., 3) bytes -> texels."""
-    red, green, blue = np.moveaxis(picture.astype(np.uint32), -1, 0)
-    return red | green << 8 | blue << 16
 
 
 # --- digits

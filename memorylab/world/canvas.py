@@ -19,6 +19,12 @@ def rgb(red: int, green: int, blue: int) -> np.uint32:
     return np.uint32(red | green << 8 | blue << 16)
 
 
+def packed(picture: np.ndarray) -> np.ndarray:
+    """(..., 3) numbers from 0 to 255 -> texels."""
+    red, green, blue = np.moveaxis(picture.astype(np.uint32), -1, 0)
+    return red | green << 8 | blue << 16
+
+
 WHITE, BLACK = rgb(255, 255, 255), rgb(0, 0, 0)
 
 

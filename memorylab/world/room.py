@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numba import float32, int32, uint64
 
-from memorylab.world.canvas import TEXELS_PER_PIXEL
+from memorylab.world.canvas import TEXELS_PER_PIXEL, packed
 from memorylab.world.compiled import compiled
 from memorylab.world.gaze import PANEL_DISTANCE, PANEL_SIDE
 
@@ -56,8 +56,7 @@ def furnish(width: int) -> np.ndarray:
     fine = size * 3
     surfaces = [wall(fine, colour) for colour in WALL_COLOURS.values()] + [floor(fine), ceiling(fine)]
     smooth = np.stack(surfaces).reshape(6, size, 3, size, 3, 3).mean(axis=(2, 4))
-    red, green, blue = np.moveaxis(smooth.clip(0, 255).astype(np.uint32), -1, 0)
-    return red | green << 8 | blue << 16
+    return packed(smooth.clip(0, 255))
 
 
 @compiled(fastmath=True)

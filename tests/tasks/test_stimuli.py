@@ -12,7 +12,7 @@ import memorylab
 from memorylab.envs.games import Games
 from memorylab.tasks import stimuli
 from memorylab.tasks.psychlab.machinery import panel_start
-from memorylab.world.canvas import softened
+from memorylab.world.canvas import packed, softened
 
 DATA = Path(stimuli.__file__).parent / "data"
 
@@ -31,7 +31,7 @@ def levels_of(split: str) -> list[str]:
 @pytest.mark.parametrize("task", ["avm", "cr"])
 @pytest.mark.parametrize(("split", "parity"), [("train", 0), ("holdout", 1)])
 def test_pictures_of_a_level_are_those_of_its_half(task, split, parity):
-    ids = {stimuli.packed(softened(Image.fromarray(tile), 96)).tobytes(): i for i, tile in enumerate(tiles())}
+    ids = {packed(softened(Image.fromarray(tile), 96)).tobytes(): i for i, tile in enumerate(tiles())}
     assert len(ids) == 2400
     for level in levels_of(split):
         pictures = Games(task, level, 1).stimuli.pictures

@@ -1,0 +1,1 @@
+"""The navigation tasks: find the way, and remember it."""
