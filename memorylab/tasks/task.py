@@ -63,12 +63,22 @@ MODULES = {
     "continuous_recognition": "psychlab.continuous_recognition",
     "change_detection": "psychlab.change_detection",
     "what_then_where": "psychlab.what_then_where",
+    "spot_diff_basic": "rooms.spot_diff_basic",
+    "spot_diff_passive": "rooms.spot_diff_passive",
+    "visible_goal_with_buildings": "navigation.visible_goal_with_buildings",
+    "invisible_goal_with_buildings": "navigation.invisible_goal_with_buildings",
+    "invisible_goal_empty_arena": "navigation.invisible_goal_empty_arena",
 }
 SHORT_NAMES = {
     "avm": "arbitrary_visuomotor_mapping",
     "cr": "continuous_recognition",
     "cd": "change_detection",
     "wtw": "what_then_where",
+    "sdb": "spot_diff_basic",
+    "sdp": "spot_diff_passive",
+    "vgb": "visible_goal_with_buildings",
+    "igb": "invisible_goal_with_buildings",
+    "iga": "invisible_goal_empty_arena",
 }
 TASKS = tuple(MODULES)
 

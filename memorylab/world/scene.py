@@ -1,9 +1,10 @@
 """A scene one walks through: walls on a grid, boxes, ovals, floor and sky, seen in true perspective.
 
 x is east, y is up, z is north; yaw 0 looks north and grows to the right. A picture is drawn row by row. Along a row all
-rays rise equally, so walls are found once per picture, by their bearing alone; floor or sky follow from the height at which
-a ray meets its wall. Boxes and ovals are then tested within their outlines against what is already there, nearest wins.
-Everything per pixel runs in vectors: each row keeps its distance, texel and light, and is turned into bytes at the end.
+rays rise equally, so walls are found once per picture, by their bearing alone; floor or sky follow from the height at
+which a ray meets its wall. Boxes and ovals are then tested within their outlines against what is already there, and the
+nearest wins. Everything per pixel runs in vectors: a row keeps its distances, texels and lights, and becomes bytes at
+the end.
 """
 
 import math
@@ -13,9 +14,9 @@ from numba import float32, int32, uint32, uint64
 
 from memorylab.world import sky as sky_module
 from memorylab.world.compiled import compiled
-from memorylab.world.materials import COARSEST, SIZE, SIZE_BITS, STRIDE
+from memorylab.world.materials import SIZE, SIZE_BITS, STRIDE
 
-MAX_BOXES = 16
+MAX_BOXES = 34
 MAX_OVALS = 2
 
 SKY_SIZE = sky_module.SIZE
@@ -44,8 +45,8 @@ def scene_fields(side: int) -> list[tuple]:
 
 @compiled
 def cast(solid, rows, columns, cell, x, z, toward_x, toward_z):
-    """Walk the grid from (x, z) until a solid cell: (distance in lengths of the direction, 1 if it faces east or west)."""
-    column, row = int(math.floor(x / cell)), int(math.floor(z / cell))
+    """Walk the grid to the first solid cell: (distance in lengths of the direction, 1 if it faces east or west)."""
+    column, row = math.floor(x / cell), math.floor(z / cell)
     step_x, step_z = (1 if toward_x > 0 else -1), (1 if toward_z > 0 else -1)
     per_x = cell / max(abs(toward_x), 1e-12)
     per_z = cell / max(abs(toward_z), 1e-12)
@@ -71,7 +72,14 @@ def cast_bearings(game, bearings, reach, sin_yaw, cos_yaw, walls, faces):
     for i in range(bearings):
         aside = reach * ((2 * i + 1) / bearings - 1)
         distance, faces_x = cast(
-            solid, game.rows, game.columns, game.cell, game.x, game.z, aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw
+            solid,
+            game.rows,
+            game.columns,
+            game.cell,
+            game.x,
+            game.z,
+            aside * cos_yaw + sin_yaw,
+            cos_yaw - aside * sin_yaw,
         )
         walls[i] = distance
         faces[i] = faces_x
@@ -117,7 +125,9 @@ def draw_ground_row(depths, texels, lights, columns, walls, faces, x_0, x_1, z_0
 
 
 @compiled(fastmath=True)
-def draw_sky_row(depths, texels, lights, columns, walls, faces, x_0, x_1, z_0, z_1, y, ahead, place, look, wall_height, sky):
+def draw_sky_row(
+    depths, texels, lights, columns, walls, faces, x_0, x_1, z_0, z_1, y, ahead, place, look, wall_height, sky
+):
     """Wall or sky, for rays that rise."""
     eye_x, eye_y, eye_z = place
     wall_material, _, pixel = look
@@ -303,7 +313,14 @@ def draw_scene(game, surfaces, sky, picture):
         for i in range(padded):
             slope = aside + pixel * i
             walls[i], faces[i] = cast(
-                game.solid, game.rows, game.columns, game.cell, game.x, game.z, slope * cos_yaw + sin_yaw, cos_yaw - slope * sin_yaw
+                game.solid,
+                game.rows,
+                game.columns,
+                game.cell,
+                game.x,
+                game.z,
+                slope * cos_yaw + sin_yaw,
+                cos_yaw - slope * sin_yaw,
             )
     else:
         cast_bearings(game, bearings, reach, sin_yaw, cos_yaw, walls, faces)
@@ -312,7 +329,20 @@ def draw_scene(game, surfaces, sky, picture):
     for number in range(game.num_boxes):
         west, east, bottom, ceiling, south, north = game.boxes[number]
         outline(
-            game, west, east, bottom, ceiling, south, north, sin_yaw, cos_yaw, sin_pitch, cos_pitch, height, width, box_bounds[number]
+            game,
+            west,
+            east,
+            bottom,
+            ceiling,
+            south,
+            north,
+            sin_yaw,
+            cos_yaw,
+            sin_pitch,
+            cos_pitch,
+            height,
+            width,
+            box_bounds[number],
         )
     for number in range(game.num_ovals):
         x, y, z, radius, half_height = game.ovals[number]

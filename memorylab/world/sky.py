@@ -9,7 +9,7 @@ NORTH, EAST, SOUTH, WEST, ABOVE = range(5)
 
 
 def side(direction: int) -> np.ndarray:
-    """What one sees above the horizon within 45 degrees of a direction; row 0 is 45 degrees up, the last the horizon."""
+    """What one sees within 45 degrees of a direction, from 45 degrees up (row 0) down to the horizon."""
     y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) / SIZE
     height = 1 - y
     blue, haze = np.array((86, 142, 214)), np.array((196, 214, 230))
@@ -27,7 +27,10 @@ def saw(x: np.ndarray, teeth: int) -> np.ndarray:
 # A jagged range in the north, towers in the east, round hills in the south, one tall peak in the west.
 RIDGES = {
     NORTH: (lambda x: 0.10 + 0.22 * saw(x, 4) * (0.6 + 0.4 * np.sin(9 * x)), (92, 92, 116)),
-    EAST: (lambda x: np.where((x * 7) % 1 < 0.3, 0.16 + 0.24 * abs(np.sin(np.floor(x * 7) * 2.1)), 0.05), (128, 84, 84)),
+    EAST: (
+        lambda x: np.where((x * 7) % 1 < 0.3, 0.16 + 0.24 * abs(np.sin(np.floor(x * 7) * 2.1)), 0.05),
+        (128, 84, 84),
+    ),
     SOUTH: (lambda x: 0.10 + 0.08 * np.sin(x * 12), (74, 116, 66)),
     WEST: (lambda x: np.maximum(0.06, 0.55 - abs(x - 0.5) * 2.2), (150, 140, 128)),
 }

@@ -1,0 +1,181 @@
+"""Goal navigation in a square arena: find the goal, remember where it is, and get back to it after each respawn.
+
+Three tasks share these rules: the goal can be seen or not, and there are buildings or only walls, floor and sky.
+Reaching the goal pays 1 and puts the walker at a random free place. The goal stays where it is for the episode.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from memorylab.tasks.walked import WANDERINGS, frames, walked_fields
+from memorylab.world.chance import below, hashed, uniform
+from memorylab.world.compiled import compiled
+from memorylab.world.materials import MATERIALS
+from memorylab.world.walking import is_free, step_towards, walk, way_around, way_is_clear
+
+SCALE = np.dtype([("side", "f8"), ("frames", "i4")])
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Side in metres and the clock."""
+
+    side: float
+    seconds: float = 200
+
+    def __post_init__(self):
+        if isinstance(self.side, str) or not 6 <= self.side <= 200:
+            raise ValueError(f"side must be a number of metres from 6 to 200, not {self.side!r}")
+        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
+            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+
+    def record(self) -> tuple:
+        return self.side, frames(self.seconds)
+
+    def text(self) -> str:
+        return f"{self.side:g} x {self.side:g} m, {self.seconds:g} s"
+
+
+SCALES = {"small": Arena(10), "large": Arena(20), "interpolate": Arena(15), "extrapolate": Arena(25)}
+
+EYE = 1.0
+SPEED = 2.5
+RADIUS = 0.25
+WALL_HEIGHT = 2.5
+CELLS = 4  # the open square in cells; one more around it is wall
+GRID = CELLS + 2
+CLEARANCE = 0.1  # of the side: nobody respawns nearer to the goal
+GOAL_MARGIN = 0.06  # of the side, kept free along the walls
+
+# Fixed places of the buildings, in shares of the side: west, east, south, north, height.
+BUILDINGS = np.array(
+    [
+        (0.16, 0.28, 0.62, 0.70, 0.16),
+        (0.58, 0.66, 0.74, 0.88, 0.24),
+        (0.70, 0.82, 0.28, 0.36, 0.14),
+        (0.30, 0.38, 0.14, 0.30, 0.20),
+    ]
+)
+
+ARENA = np.dtype(
+    [
+        *walked_fields(GRID),
+        ("goal_x", "f8"),
+        ("goal_z", "f8"),
+        ("goals", "i4"),
+        ("goal_step", "i4"),  # the step at which it was last reached; -1 if never
+    ],
+    align=True,
+)
+REPORT = {"goals": "goals", "goal_step": "goal_step", "respawns": "goals", "goal_x": "goal_x", "goal_z": "goal_z"}
+
+
+@compiled
+def build_arena(game, side, with_buildings):
+    game.scale = side
+    game.cell = side / CELLS
+    game.rows = GRID
+    game.columns = GRID
+    game.solid[:] = 1
+    game.solid[1 : CELLS + 1, 1 : CELLS + 1] = 0
+    game.eye = EYE
+    game.wall_height = WALL_HEIGHT
+    game.wall_material = MATERIAL_WALL
+    game.floor_material = MATERIAL_FLOOR
+    if with_buildings:
+        game.num_boxes = len(BUILDINGS)
+        for number in range(len(BUILDINGS)):
+            west, east, south, north, height = BUILDINGS[number] * side
+            box = game.boxes[number]
+            box[0], box[1], box[4], box[5] = west + game.cell, east + game.cell, south + game.cell, north + game.cell
+            box[2], box[3] = 0.0, height
+            game.box_material[number] = MATERIAL_BUILDING + number
+            game.box_solid[number] = 1
+
+
+MATERIAL_WALL, MATERIAL_FLOOR = MATERIALS["wall 2"], MATERIALS["floor 1"]
+MATERIAL_BUILDING, MATERIAL_GOAL = MATERIALS["building 0"], MATERIALS["goal"]
+
+
+@compiled
+def place_goal(game, side, holdout):
+    """In the north-west or south-east quadrant for training, north-east or south-west for holdout."""
+    in_north = below(game, 2)
+    in_east = in_north if holdout else 1 - in_north
+    while True:
+        game.goal_x = game.cell + side * uniform(game, GOAL_MARGIN, 0.5) + in_east * side * (0.5 - GOAL_MARGIN)
+        game.goal_z = game.cell + side * uniform(game, GOAL_MARGIN, 0.5) + in_north * side * (0.5 - GOAL_MARGIN)
+        if is_free(game, game.goal_x, game.goal_z, RADIUS * 2):
+            break
+    game.goals = 0
+    game.goal_step = -1
+
+
+@compiled
+def respawn(game, clearance):
+    """Somewhere free and this far from the goal, facing anywhere, standing still."""
+    side = game.cell * CELLS
+    while True:
+        game.x = game.cell + side * uniform(game, 0.02, 0.98)
+        game.z = game.cell + side * uniform(game, 0.02, 0.98)
+        if is_free(game, game.x, game.z, RADIUS) and not at_goal(game, clearance):
+            break
+    game.yaw = uniform(game, -180.0, 180.0)
+    game.v_x = 0.0
+    game.v_z = 0.0
+
+
+@compiled
+def at_goal(game, reach):
+    return math.hypot(game.x - game.goal_x, game.z - game.goal_z) <= reach
+
+
+@compiled
+def seek_goal(game, action, reach, clearance):
+    """One frame: walk, and if that reached the goal, 1 and a new start."""
+    walk(game, action, SPEED, RADIUS)
+    if not at_goal(game, reach):
+        return 0.0
+    game.goals += 1
+    game.goal_step = game.length
+    respawn(game, clearance)
+    return 1.0
+
+
+@compiled
+def show_goal(game, radius):
+    game.num_ovals = 1
+    oval = game.ovals[0]
+    oval[0], oval[1], oval[2], oval[3], oval[4] = game.goal_x, EYE, game.goal_z, radius, radius * 1.5
+    game.oval_material[0] = MATERIAL_GOAL
+
+
+# --- scripted players
+
+
+@compiled
+def go_to_goal(game):
+    x, z = way_around(game, game.goal_x, game.goal_z, RADIUS)
+    return step_towards(game, x, z)
+
+
+@compiled
+def go_wandering(game):
+    """Towards a place drawn anew every few seconds and after each respawn: knows the walls, not the goal."""
+    side = game.cell * CELLS
+    leg = game.frame // int(60.0 * side / SPEED * 0.6) + 1000 * game.goals
+    for attempt in range(20):
+        bits = hashed(hashed(game.key, -1 - WANDERINGS), 20 * leg + attempt)
+        x = game.cell + side * (0.03 + 0.94 * np.float64(bits & np.uint64(0xFFFF)) / 65536.0)
+        z = game.cell + side * (0.03 + 0.94 * np.float64((bits >> np.uint64(16)) & np.uint64(0xFFFF)) / 65536.0)
+        if is_free(game, x, z, RADIUS):
+            break
+    x, z = way_around(game, x, z, RADIUS)
+    return step_towards(game, x, z)
+
+
+@compiled
+def goal_in_sight(game):
+    return way_is_clear(game, game.x, game.z, game.goal_x, game.goal_z, 0.0)

@@ -1,0 +1,55 @@
+"""Invisible Goal Empty Arena: see arena.py for the rules."""
+
+from memorylab.tasks.navigation.arena import (
+    ARENA,
+    CLEARANCE,
+    REPORT,
+    SCALE,
+    SCALES,
+    build_arena,
+    go_to_goal,
+    go_wandering,
+    place_goal,
+    respawn,
+    seek_goal,
+)
+from memorylab.tasks.walked import walked_task
+from memorylab.world.compiled import compiled
+
+GOAL_RADIUS = 0.16  # metres from its middle at which the goal counts as reached
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    build_arena(game, scale.side, False)
+    place_goal(game, scale.side, stimuli.holdout)
+    respawn(game, CLEARANCE * scale.side)
+
+
+@compiled
+def play(game, action, scale, stimuli):
+    return seek_goal(game, action, GOAL_RADIUS, CLEARANCE * scale.side)
+
+
+@compiled
+def remember(game):
+    # It has to find the goal once before it can know the way.
+    return go_to_goal(game) if game.goals > 0 else go_wandering(game)
+
+
+@compiled
+def forget(game):
+    return go_wandering(game)
+
+
+TASK = walked_task(
+    __name__,
+    name="invisible_goal_empty_arena",
+    short="iga",
+    title="Invisible Goal Empty Arena",
+    rule="Find the unmarked place that pays in an empty arena, with only walls and sky to tell where you are.",
+    scales=SCALES,
+    scale_record=SCALE,
+    game=ARENA,
+    report=REPORT,
+)

@@ -1,0 +1,57 @@
+"""Visible Goal with Buildings: see arena.py for the rules."""
+
+from memorylab.tasks.navigation.arena import (
+    ARENA,
+    CLEARANCE,
+    REPORT,
+    SCALE,
+    SCALES,
+    build_arena,
+    go_to_goal,
+    go_wandering,
+    goal_in_sight,
+    place_goal,
+    respawn,
+    seek_goal,
+    show_goal,
+)
+from memorylab.tasks.walked import walked_task
+from memorylab.world.compiled import compiled
+
+GOAL_RADIUS = 0.95  # metres from its middle at which the goal counts as reached; also the oval's
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    build_arena(game, scale.side, True)
+    place_goal(game, scale.side, stimuli.holdout)
+    show_goal(game, GOAL_RADIUS)
+    respawn(game, CLEARANCE * scale.side)
+
+
+@compiled
+def play(game, action, scale, stimuli):
+    return seek_goal(game, action, GOAL_RADIUS, CLEARANCE * scale.side)
+
+
+@compiled
+def remember(game):
+    return go_to_goal(game)
+
+
+@compiled
+def forget(game):
+    return go_to_goal(game) if goal_in_sight(game) else go_wandering(game)
+
+
+TASK = walked_task(
+    __name__,
+    name="visible_goal_with_buildings",
+    short="vgb",
+    title="Visible Goal with Buildings",
+    rule="Find the golden oval among the buildings, again and again: it stays where it is.",
+    scales=SCALES,
+    scale_record=SCALE,
+    game=ARENA,
+    report=REPORT,
+)

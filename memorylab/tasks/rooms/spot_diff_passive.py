@@ -1,0 +1,58 @@
+"""Spot the Difference: Passive. As Basic, but the blocks of Room 1 stand beside the corridor and are always seen."""
+
+from memorylab.tasks.rooms.spot_diff_basic import SCALES, paint_blocks
+from memorylab.tasks.rooms.spot_difference import (
+    COLOURS,
+    MIDDLE_X,
+    REPORT,
+    ROOM_1_NORTH,
+    SCALE,
+    SPOT_DIFFERENCE,
+    build_rooms,
+    put_blocks,
+    set_gates,
+    spot,
+)
+from memorylab.tasks.rooms.spot_difference import forget as forget
+from memorylab.tasks.rooms.spot_difference import remember as remember
+from memorylab.tasks.walked import walked_task
+from memorylab.world.compiled import compiled
+
+BESIDE_CORRIDOR = 2.6
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    game.scale = scale.delay / 60.0
+    build_rooms(game)
+    game.blocks = 2
+    line_up_blocks(game)
+    paint_blocks(game, COLOURS[stimuli.holdout])
+    put_blocks(game)
+    set_gates(game)
+
+
+@compiled
+def line_up_blocks(game):
+    """One on either side of the entrance to the corridor."""
+    for k in range(2):
+        game.home_x[k] = MIDDLE_X + (2 * k - 1) * BESIDE_CORRIDOR
+        game.home_z[k] = ROOM_1_NORTH - 1.2
+
+
+@compiled
+def play(game, action, scale, stimuli):
+    return spot(game, action, scale)
+
+
+TASK = walked_task(
+    __name__,
+    name="spot_diff_passive",
+    short="sdp",
+    title="Spot the Difference: Passive",
+    rule="One block has another colour in the second room: walk up to it.",
+    scales=SCALES,
+    scale_record=SCALE,
+    game=SPOT_DIFFERENCE,
+    report=REPORT,
+)

@@ -1,0 +1,199 @@
+"""Spot the Difference: one block in the second room differs from its twin in the first. Which?
+
+Room 1, a corridor with a pair of gates, Room 2. Entering the middle of the corridor closes both gates for the delay; then the
+far one opens. Touching a block in Room 2 ends the episode: 1 for the altered one, 0 for another. Four tasks share these rules.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memorylab.tasks.rooms.choosing import put_box, touched_box
+from memorylab.tasks.stepping import ENDED
+from memorylab.tasks.walked import GUESSES, frames, walked_fields
+from memorylab.world.chance import side_draw, uniform
+from memorylab.world.compiled import compiled
+from memorylab.world.materials import MATERIALS
+from memorylab.world.scene import MAX_BOXES
+from memorylab.world.walking import FORWARD, LOOK_RIGHT, step_towards, turn_towards, walk, way_around
+
+MAX_BLOCKS = (MAX_BOXES - 2) // 2
+SCALE = np.dtype([("delay", "i4"), ("frames", "i4"), ("num_blocks", "i4"), ("blocks", "i4", (MAX_BLOCKS,))])
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Seconds between the gates, and the clock."""
+
+    delay: float
+    seconds: float = 120
+
+    def __post_init__(self):
+        if isinstance(self.delay, str) or not 0 <= self.delay < 1e5:
+            raise ValueError(f"delay must be a number of seconds, 0 or more, not {self.delay!r}")
+        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
+            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+
+    def record(self) -> tuple:
+        blocks = np.zeros(MAX_BLOCKS, np.int32)
+        blocks[0] = 2
+        return frames(self.delay), frames(self.seconds), 1, blocks
+
+    def text(self) -> str:
+        return f"delay {self.delay:g} s, {self.seconds:g} s"
+
+
+# The map, in cells of one metre: walls around, rooms of ROOM x ROOM, a corridor of CORRIDOR x LENGTH between them.
+ROOM, CORRIDOR, LENGTH = 11, 3, 4
+WIDTH = ROOM + 2
+DEPTH = 2 * ROOM + LENGTH + 2
+MIDDLE_X = WIDTH / 2
+ROOM_1_NORTH = 1.0 + ROOM
+ROOM_2_SOUTH = ROOM_1_NORTH + LENGTH
+NEAR_GATE, FAR_GATE = ROOM_1_NORTH + 1.0, ROOM_2_SOUTH - 1.0
+GATE_THICKNESS = 0.1
+ENTERED = NEAR_GATE + 0.6  # far enough in for the near gate to close behind one
+
+EYE = 1.0
+SPEED = 2.5
+RADIUS = 0.25
+WALL_HEIGHT = 3.0
+BLOCK_HALF = 0.5
+WALL_GAP = 1.6  # from a block's middle to a wall at least
+BLOCK_GAP = 2.4  # between the middles of two blocks at least
+
+BEFORE, BETWEEN, AFTER = range(3)
+
+SPOT_DIFFERENCE = np.dtype(
+    [
+        *walked_fields(DEPTH),
+        ("blocks", "i4"),
+        ("altered", "i4"),
+        ("gates", "i4"),
+        ("opens_at", "i4"),
+        ("choice", "i4"),  # the block touched; -1 as long as none is
+        ("stimulus", "i4", (2, MAX_BLOCKS)),  # what each block is like, in Room 1 and in Room 2
+        ("home_x", "f4", (MAX_BLOCKS,)),  # its place in Room 1
+        ("home_z", "f4", (MAX_BLOCKS,)),
+    ],
+    align=True,
+)
+REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates"}
+
+TRAIN_COLOURS = ("Red", "Green", "Blue", "White", "Slate")
+HOLDOUT_COLOURS = ("Yellow", "Brown", "Pink", "Orange", "Purple")
+COLOURS = np.array([[MATERIALS[name] for name in names] for names in (TRAIN_COLOURS, HOLDOUT_COLOURS)])
+MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["floor 3"], MATERIALS["gate"]
+
+
+@compiled
+def build_rooms(game):
+    game.cell = 1.0
+    game.rows = DEPTH
+    game.columns = WIDTH
+    game.solid[:] = 1
+    game.solid[1 : 1 + ROOM, 1 : 1 + ROOM] = 0
+    game.solid[1 + ROOM + LENGTH : 1 + 2 * ROOM + LENGTH, 1 : 1 + ROOM] = 0
+    game.solid[1 + ROOM : 1 + ROOM + LENGTH, (WIDTH - CORRIDOR) // 2 : (WIDTH + CORRIDOR) // 2] = 0
+    game.eye = EYE
+    game.wall_height = WALL_HEIGHT
+    game.wall_material = MATERIAL_WALL
+    game.floor_material = MATERIAL_FLOOR
+    game.choice = -1
+    game.gates = BEFORE
+    game.x = uniform(game, 2.0, ROOM)
+    game.z = uniform(game, 2.0, 1.0 + 0.4 * ROOM)
+    game.yaw = uniform(game, -180.0, 180.0)
+
+
+@compiled
+def set_gates(game):
+    """The near gate is shut from the moment one is between them; the far one until the delay is over."""
+    put_gate(game, 2 * game.blocks, NEAR_GATE, game.gates != BEFORE)
+    put_gate(game, 2 * game.blocks + 1, FAR_GATE, game.gates != AFTER)
+
+
+@compiled
+def put_gate(game, number, z, shut):
+    put_box(game, number, MIDDLE_X, z, CORRIDOR / 2, 0.0, WALL_HEIGHT if shut else -1.0, MATERIAL_GATE)
+    box = game.boxes[number]
+    box[4], box[5] = z - GATE_THICKNESS, z + GATE_THICKNESS
+    game.box_solid[number] = shut
+
+
+@compiled
+def put_blocks(game):
+    """Both rooms: block k of Room 2 stands where block k of Room 1 stands in its room."""
+    for k in range(game.blocks):
+        for room in range(2):
+            z = game.home_z[k] + room * (ROOM + LENGTH)
+            put_box(game, room * game.blocks + k, game.home_x[k], z, BLOCK_HALF, 0.0, 1.0, game.stimulus[room, k])
+    game.num_boxes = 2 * game.blocks + 2
+
+
+@compiled
+def scatter_blocks(game):
+    """Random places, not too near to walls, entrances and each other."""
+    for k in range(game.blocks):
+        while True:
+            game.home_x[k] = uniform(game, 1.0 + WALL_GAP, 1.0 + ROOM - WALL_GAP)
+            game.home_z[k] = uniform(game, 1.0 + 0.45 * ROOM, 1.0 + ROOM - WALL_GAP)
+            apart = True
+            for other in range(k):
+                gap = max(abs(game.home_x[k] - game.home_x[other]), abs(game.home_z[k] - game.home_z[other]))
+                apart = apart and gap >= BLOCK_GAP
+            if apart and abs(game.home_x[k] - MIDDLE_X) > 1.2:
+                break
+
+
+@compiled
+def pass_gates(game, delay):
+    if game.gates == BEFORE and game.z > ENTERED:
+        game.gates = BETWEEN
+        game.opens_at = game.frame + delay
+        set_gates(game)
+    if game.gates == BETWEEN and game.frame >= game.opens_at:
+        game.gates = AFTER
+        set_gates(game)
+
+
+@compiled
+def spot(game, action, scale):
+    """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
+    walk(game, action, SPEED, RADIUS)
+    pass_gates(game, scale.delay)
+    touched = touched_box(game, game.blocks, 2 * game.blocks, RADIUS)
+    if touched < 0:
+        return 0.0
+    game.choice = touched - game.blocks
+    game.over = ENDED
+    return 1.0 if game.choice == game.altered else 0.0
+
+
+# --- scripted players
+
+
+@compiled
+def go_and_touch(game, block):
+    """To the corridor, through the gates, then to the block."""
+    if game.z < ROOM_1_NORTH - 0.6:
+        x, z = way_around(game, MIDDLE_X, ROOM_1_NORTH - 0.4, RADIUS)
+        return step_towards(game, x, z)
+    if game.gates == BETWEEN:
+        return LOOK_RIGHT if abs(turn_towards(game, MIDDLE_X, FAR_GATE + 5.0)) > 8.0 else FORWARD
+    if game.z < ROOM_2_SOUTH + 0.4:
+        return step_towards(game, MIDDLE_X, ROOM_2_SOUTH + 0.8)
+    number = game.blocks + block
+    west, east, _, _, south, north = game.boxes[number]
+    x, z = way_around(game, (west + east) / 2, (south + north) / 2, RADIUS, number)
+    return step_towards(game, x, z)
+
+
+@compiled
+def remember(game):
+    return go_and_touch(game, game.altered)
+
+
+@compiled
+def forget(game):
+    return go_and_touch(game, side_draw(game, GUESSES, 0, game.blocks))

@@ -1,0 +1,237 @@
+"""A walker: eight actions, speed that builds up and dies away, walls along which one slides."""
+
+import math
+
+import numpy as np
+
+from memorylab.world.compiled import compiled
+from memorylab.world.gaze import DEGREES_PER_FRAME
+from memorylab.world.scene import MAX_BOXES
+
+WALK_ACTIONS = (
+    "forward", "backward", "strafe left", "strafe right",
+    "look left", "look right", "forward and look left", "forward and look right",
+)  # fmt: skip
+FORWARD, BACKWARD, STRAFE_LEFT, STRAFE_RIGHT, LOOK_LEFT, LOOK_RIGHT, FORWARD_LEFT, FORWARD_RIGHT = range(8)
+
+SECONDS = 1 / 60  # per frame
+FRICTION = 6.0  # share of the speed lost per second
+ACCELERATION = 10.0  # of the full speed, per second
+SKIN = 1e-6  # what is kept between a walker and a wall
+
+WALKER = [("v_x", "f8"), ("v_z", "f8"), ("box_solid", "u1", (MAX_BOXES,))]
+
+
+@compiled
+def wishes(action):
+    """An action as (forward, right, turn), each -1, 0 or 1."""
+    forward, right, turn = 0.0, 0.0, 0.0
+    if action in (FORWARD, FORWARD_LEFT, FORWARD_RIGHT):
+        forward = 1.0
+    elif action == BACKWARD:
+        forward = -1.0
+    elif action == STRAFE_LEFT:
+        right = -1.0
+    elif action == STRAFE_RIGHT:
+        right = 1.0
+    if action in (LOOK_LEFT, FORWARD_LEFT):
+        turn = -1.0
+    elif action in (LOOK_RIGHT, FORWARD_RIGHT):
+        turn = 1.0
+    return forward, right, turn
+
+
+@compiled
+def walk(game, action, speed, radius):
+    """One frame of an action."""
+    forward, right, turn = wishes(action)
+    turn_by(game, turn * DEGREES_PER_FRAME)
+    sin, cos = math.sin(math.radians(game.yaw)), math.cos(math.radians(game.yaw))
+    accelerate(game, forward * sin + right * cos, forward * cos - right * sin, speed)
+    slide(game, game.v_x * SECONDS, game.v_z * SECONDS, radius)
+
+
+@compiled
+def turn_by(game, degrees):
+    game.yaw += degrees
+    if game.yaw > 180.0:
+        game.yaw -= 360.0
+    elif game.yaw < -180.0:
+        game.yaw += 360.0
+
+
+@compiled
+def accelerate(game, wish_x, wish_z, speed):
+    """Friction, then a push towards the wish that never exceeds the full speed in its direction."""
+    kept = max(0.0, 1.0 - FRICTION * SECONDS)
+    game.v_x *= kept
+    game.v_z *= kept
+    missing = speed - (game.v_x * wish_x + game.v_z * wish_z)
+    if (wish_x != 0.0 or wish_z != 0.0) and missing > 0.0:
+        push = min(ACCELERATION * speed * SECONDS, missing)
+        game.v_x += push * wish_x
+        game.v_z += push * wish_z
+
+
+@compiled
+def slide(game, by_x, by_z, radius):
+    """Move as far as walls allow, one axis after the other: along a wall the rest of the way is kept."""
+    free = free_way(game, 0, by_x, radius)
+    game.x += free
+    if free != by_x:
+        game.v_x = 0.0
+    free = free_way(game, 1, by_z, radius)
+    game.z += free
+    if free != by_z:
+        game.v_z = 0.0
+
+
+@compiled
+def free_way(game, axis, by, radius):
+    """How much of the way `by` along x (0) or z (1) is free of walls and solid boxes, however long it is."""
+    if by == 0.0:
+        return 0.0
+    here, beside = (game.x, game.z) if axis == 0 else (game.z, game.x)
+    sign = 1.0 if by > 0.0 else -1.0
+    front = here + sign * radius
+    free = abs(by)
+    first = math.floor(front / game.cell + sign * 1e-9)
+    last = math.floor((front + by) / game.cell)
+    for step in range(abs(last - first) + 1):
+        place = first + int(sign) * step
+        if is_walled(game, axis, place, beside - radius + SKIN, beside + radius - SKIN):
+            edge = place * game.cell if sign > 0 else (place + 1) * game.cell
+            free = min(free, max(0.0, sign * (edge - front) - SKIN))
+            break
+    for number in range(game.num_boxes):
+        if game.box_solid[number]:
+            box = game.boxes[number]
+            low, high = (box[0], box[1]) if axis == 0 else (box[4], box[5])
+            side_low, side_high = (box[4], box[5]) if axis == 0 else (box[0], box[1])
+            if side_low < beside + radius - SKIN and side_high > beside - radius + SKIN:
+                edge = low if sign > 0 else high
+                gap = sign * (edge - front)
+                if gap > -radius:  # a box already left behind is no obstacle
+                    free = min(free, max(0.0, gap - SKIN))
+    return sign * free if free < abs(by) else by
+
+
+@compiled
+def is_walled(game, axis, place, low, high):
+    """Is any cell at this row (or column) solid between low and high on the other axis?"""
+    for other in range(math.floor(low / game.cell), math.floor(high / game.cell) + 1):
+        row, column = (other, place) if axis == 0 else (place, other)
+        if row < 0 or row >= game.rows or column < 0 or column >= game.columns or game.solid[row, column]:
+            return True
+    return False
+
+
+@compiled
+def is_free(game, x, z, radius):
+    """Could a walker stand there?"""
+    for row in range(math.floor((z - radius) / game.cell), math.floor((z + radius) / game.cell) + 1):
+        if is_walled(game, 1, row, x - radius, x + radius):
+            return False
+    for number in range(game.num_boxes):
+        if game.box_solid[number]:
+            west, east, _, _, south, north = game.boxes[number]
+            if west < x + radius and east > x - radius and south < z + radius and north > z - radius:
+                return False
+    return True
+
+
+@compiled
+def turn_towards(game, x, z):
+    """How far to turn, in degrees to the right, to face (x, z)."""
+    angle = math.degrees(math.atan2(x - game.x, z - game.z)) - game.yaw
+    return (angle + 180.0) % 360.0 - 180.0
+
+
+@compiled
+def step_towards(game, x, z):
+    """The action that a good walker takes to get to (x, z) when nothing is in the way."""
+    angle = turn_towards(game, x, z)
+    if abs(angle) > 50.0:
+        return LOOK_RIGHT if angle > 0 else LOOK_LEFT
+    if abs(angle) > 5.0:
+        return FORWARD_RIGHT if angle > 0 else FORWARD_LEFT
+    return FORWARD
+
+
+@compiled
+def way_is_clear(game, x_0, z_0, x_1, z_1, radius, target=-1):
+    """Can a walker go straight from one point to the other? Only boxes count, but for the target itself."""
+    for number in range(game.num_boxes):
+        if game.box_solid[number] and number != target:
+            west, east, _, _, south, north = game.boxes[number]
+            if crosses(x_0, z_0, x_1, z_1, west - radius, east + radius, south - radius, north + radius):
+                return False
+    return True
+
+
+@compiled
+def crosses(x_0, z_0, x_1, z_1, west, east, south, north):
+    """Does the straight way pass through the rectangle?"""
+    enters, leaves = 0.0, 1.0
+    for axis in range(2):
+        start, way = (x_0, x_1 - x_0) if axis == 0 else (z_0, z_1 - z_0)
+        low, high = (west, east) if axis == 0 else (south, north)
+        if abs(way) < 1e-12:
+            if start <= low or start >= high:
+                return False
+        else:
+            a, b = (low - start) / way, (high - start) / way
+            enters, leaves = max(enters, min(a, b)), min(leaves, max(a, b))
+    return enters < leaves
+
+
+@compiled
+def way_around(game, goal_x, goal_z, radius, target=-1):
+    """The next point of the shortest way around solid boxes to the goal, which may be the box `target` itself."""
+    if way_is_clear(game, game.x, game.z, goal_x, goal_z, radius, target):
+        return goal_x, goal_z
+    margin = radius * 1.25 + 0.05
+    corners = np.empty((4 * game.num_boxes + 1, 2))
+    corners[0] = goal_x, goal_z
+    count = 1
+    for number in range(game.num_boxes):
+        if game.box_solid[number]:
+            west, east, _, _, south, north = game.boxes[number]
+            for corner in range(4):
+                x = east + margin if corner & 1 else west - margin
+                z = north + margin if corner & 2 else south - margin
+                if is_free(game, x, z, radius):
+                    corners[count] = x, z
+                    count += 1
+    return first_corner(game, corners, count, radius, target)
+
+
+@compiled
+def first_corner(game, corners, count, radius, target):
+    """Shortest ways from the goal (corner 0) to every corner; then the best corner in sight."""
+    lengths = np.full(count, np.inf)
+    settled = np.zeros(count, np.bool_)
+    lengths[0] = 0.0
+    for _ in range(count):
+        nearest = -1
+        for i in range(count):
+            if not settled[i] and (nearest < 0 or lengths[i] < lengths[nearest]):
+                nearest = i
+        if lengths[nearest] == np.inf:
+            break
+        settled[nearest] = True
+        x, z = corners[nearest]
+        for i in range(count):
+            way = lengths[nearest] + math.hypot(corners[i, 0] - x, corners[i, 1] - z)
+            if (
+                not settled[i]
+                and way < lengths[i]
+                and way_is_clear(game, x, z, corners[i, 0], corners[i, 1], radius, target)
+            ):
+                lengths[i] = way
+    best, best_way = 0, np.inf
+    for i in range(count):
+        way = lengths[i] + math.hypot(corners[i, 0] - game.x, corners[i, 1] - game.z)
+        if way < best_way and way_is_clear(game, game.x, game.z, corners[i, 0], corners[i, 1], radius, target):
+            best, best_way = i, way
+    return corners[best, 0], corners[best, 1]
