@@ -18,13 +18,14 @@ from memorylab.tasks.walked import walked_task
 from memorylab.world.chance import below, below_except
 from memorylab.world.compiled import compiled
 
+ROOM, CORRIDOR = 12, 4
 SCALES = {"small": Waiting(0), "large": Waiting(10), "interpolate": Waiting(5), "extrapolate": Waiting(15)}
 
 
 @compiled
 def begin_episode(game, scale, stimuli):
     game.scale = scale.delay / 60.0
-    build_rooms(game)
+    build_rooms(game, ROOM, CORRIDOR)
     game.blocks = 2
     scatter_blocks(game)
     paint_blocks(game, COLOURS[stimuli.holdout])
@@ -42,7 +43,7 @@ def paint_blocks(game, colours):
         game.stimulus[room, 0] = colours[first]
         game.stimulus[room, 1] = colours[second]
     new = first
-    while new == first or new == second:
+    while new in (first, second):
         new = below(game, len(colours))
     game.stimulus[1, game.altered] = colours[new]
 

@@ -3,13 +3,13 @@
 from memorylab.tasks.rooms.spot_diff_basic import SCALES, paint_blocks
 from memorylab.tasks.rooms.spot_difference import (
     COLOURS,
-    MIDDLE_X,
     REPORT,
-    ROOM_1_NORTH,
     SCALE,
     SPOT_DIFFERENCE,
     build_rooms,
+    middle_x,
     put_blocks,
+    room_1_north,
     set_gates,
     spot,
 )
@@ -18,13 +18,14 @@ from memorylab.tasks.rooms.spot_difference import remember as remember
 from memorylab.tasks.walked import walked_task
 from memorylab.world.compiled import compiled
 
+ROOM, CORRIDOR = 12, 4
 BESIDE_CORRIDOR = 2.6
 
 
 @compiled
 def begin_episode(game, scale, stimuli):
     game.scale = scale.delay / 60.0
-    build_rooms(game)
+    build_rooms(game, ROOM, CORRIDOR)
     game.blocks = 2
     line_up_blocks(game)
     paint_blocks(game, COLOURS[stimuli.holdout])
@@ -36,8 +37,8 @@ def begin_episode(game, scale, stimuli):
 def line_up_blocks(game):
     """One on either side of the entrance to the corridor."""
     for k in range(2):
-        game.home_x[k] = MIDDLE_X + (2 * k - 1) * BESIDE_CORRIDOR
-        game.home_z[k] = ROOM_1_NORTH - 1.2
+        game.home_x[k] = middle_x(game) + (2 * k - 1) * BESIDE_CORRIDOR
+        game.home_z[k] = room_1_north(game) - 1.2
 
 
 @compiled

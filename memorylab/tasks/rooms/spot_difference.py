@@ -1,7 +1,8 @@
 """Spot the Difference: one block in the second room differs from its twin in the first. Which?
 
-Room 1, a corridor with a pair of gates, Room 2. Entering the middle of the corridor closes both gates for the delay; then the
-far one opens. Touching a block in Room 2 ends the episode: 1 for the altered one, 0 for another. Four tasks share these rules.
+Room 1, a corridor with a pair of gates, Room 2. Entering the middle of the corridor closes both gates for the delay;
+then the far one opens. Touching a block in Room 2 ends the episode: 1 for the altered one, 0 for another.
+Four tasks share these rules; the sizes of their rooms and corridors make a random player score as in the paper.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import FORWARD, LOOK_RIGHT, step_towards, turn_towards, walk, way_around
 
 MAX_BLOCKS = (MAX_BOXES - 2) // 2
-SCALE = np.dtype([("delay", "i4"), ("frames", "i4"), ("num_blocks", "i4"), ("blocks", "i4", (MAX_BLOCKS,))])
+SCALE = np.dtype([("delay", "i4"), ("frames", "i4"), ("num_choices", "i4"), ("choices", "i4", (MAX_BLOCKS,))])
 
 
 @dataclass(frozen=True)
@@ -35,24 +36,16 @@ class Waiting:
             raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
 
     def record(self) -> tuple:
-        blocks = np.zeros(MAX_BLOCKS, np.int32)
-        blocks[0] = 2
-        return frames(self.delay), frames(self.seconds), 1, blocks
+        return frames(self.delay), frames(self.seconds), 1, np.full(MAX_BLOCKS, 2)
 
     def text(self) -> str:
         return f"delay {self.delay:g} s, {self.seconds:g} s"
 
 
-# The map, in cells of one metre: walls around, rooms of ROOM x ROOM, a corridor of CORRIDOR x LENGTH between them.
-ROOM, CORRIDOR, LENGTH = 11, 3, 4
-WIDTH = ROOM + 2
-DEPTH = 2 * ROOM + LENGTH + 2
-MIDDLE_X = WIDTH / 2
-ROOM_1_NORTH = 1.0 + ROOM
-ROOM_2_SOUTH = ROOM_1_NORTH + LENGTH
-NEAR_GATE, FAR_GATE = ROOM_1_NORTH + 1.0, ROOM_2_SOUTH - 1.0
+CORRIDOR_WIDTH = 2
+MAX_ROOM, MAX_CORRIDOR = 16, 12
+GATE_FROM_ROOM = 1.0  # metres from the room to its gate
 GATE_THICKNESS = 0.1
-ENTERED = NEAR_GATE + 0.6  # far enough in for the near gate to close behind one
 
 EYE = 1.0
 SPEED = 2.5
@@ -66,7 +59,9 @@ BEFORE, BETWEEN, AFTER = range(3)
 
 SPOT_DIFFERENCE = np.dtype(
     [
-        *walked_fields(DEPTH),
+        *walked_fields(2 * MAX_ROOM + MAX_CORRIDOR + 2),
+        ("room", "i4"),  # metres across a room
+        ("corridor", "i4"),  # and along the corridor
         ("blocks", "i4"),
         ("altered", "i4"),
         ("gates", "i4"),
@@ -86,36 +81,58 @@ COLOURS = np.array([[MATERIALS[name] for name in names] for names in (TRAIN_COLO
 MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["floor 3"], MATERIALS["gate"]
 
 
+# The map in metres: a wall of one metre, Room 1, the corridor going north, Room 2.
+
+
 @compiled
-def build_rooms(game):
+def middle_x(game):
+    return 1.0 + game.room / 2
+
+
+@compiled
+def room_1_north(game):
+    return 1.0 + game.room
+
+
+@compiled
+def room_2_south(game):
+    return 1.0 + game.room + game.corridor
+
+
+@compiled
+def build_rooms(game, room, corridor):
+    game.room = room
+    game.corridor = corridor
     game.cell = 1.0
-    game.rows = DEPTH
-    game.columns = WIDTH
+    game.rows = 2 * room + corridor + 2
+    game.columns = room + 2
     game.solid[:] = 1
-    game.solid[1 : 1 + ROOM, 1 : 1 + ROOM] = 0
-    game.solid[1 + ROOM + LENGTH : 1 + 2 * ROOM + LENGTH, 1 : 1 + ROOM] = 0
-    game.solid[1 + ROOM : 1 + ROOM + LENGTH, (WIDTH - CORRIDOR) // 2 : (WIDTH + CORRIDOR) // 2] = 0
+    game.solid[1 : 1 + room, 1 : 1 + room] = 0
+    game.solid[1 + room + corridor : 1 + 2 * room + corridor, 1 : 1 + room] = 0
+    first = 1 + (room - CORRIDOR_WIDTH) // 2
+    game.solid[1 + room : 1 + room + corridor, first : first + CORRIDOR_WIDTH] = 0
     game.eye = EYE
     game.wall_height = WALL_HEIGHT
     game.wall_material = MATERIAL_WALL
     game.floor_material = MATERIAL_FLOOR
     game.choice = -1
     game.gates = BEFORE
-    game.x = uniform(game, 2.0, ROOM)
-    game.z = uniform(game, 2.0, 1.0 + 0.4 * ROOM)
+    game.x = uniform(game, 2.0, room)
+    game.z = uniform(game, 2.0, 1.0 + 0.35 * room)
     game.yaw = uniform(game, -180.0, 180.0)
 
 
 @compiled
 def set_gates(game):
     """The near gate is shut from the moment one is between them; the far one until the delay is over."""
-    put_gate(game, 2 * game.blocks, NEAR_GATE, game.gates != BEFORE)
-    put_gate(game, 2 * game.blocks + 1, FAR_GATE, game.gates != AFTER)
+    put_gate(game, 2 * game.blocks, room_1_north(game) + GATE_FROM_ROOM, game.gates != BEFORE)
+    put_gate(game, 2 * game.blocks + 1, room_2_south(game) - GATE_FROM_ROOM, game.gates != AFTER)
 
 
 @compiled
 def put_gate(game, number, z, shut):
-    put_box(game, number, MIDDLE_X, z, CORRIDOR / 2, 0.0, WALL_HEIGHT if shut else -1.0, MATERIAL_GATE)
+    height = WALL_HEIGHT if shut else -1.0
+    put_box(game, number, middle_x(game), z, CORRIDOR_WIDTH / 2, 0.0, height, MATERIAL_GATE)
     box = game.boxes[number]
     box[4], box[5] = z - GATE_THICKNESS, z + GATE_THICKNESS
     game.box_solid[number] = shut
@@ -126,7 +143,7 @@ def put_blocks(game):
     """Both rooms: block k of Room 2 stands where block k of Room 1 stands in its room."""
     for k in range(game.blocks):
         for room in range(2):
-            z = game.home_z[k] + room * (ROOM + LENGTH)
+            z = game.home_z[k] + room * (game.room + game.corridor)
             put_box(game, room * game.blocks + k, game.home_x[k], z, BLOCK_HALF, 0.0, 1.0, game.stimulus[room, k])
     game.num_boxes = 2 * game.blocks + 2
 
@@ -136,19 +153,20 @@ def scatter_blocks(game):
     """Random places, not too near to walls, entrances and each other."""
     for k in range(game.blocks):
         while True:
-            game.home_x[k] = uniform(game, 1.0 + WALL_GAP, 1.0 + ROOM - WALL_GAP)
-            game.home_z[k] = uniform(game, 1.0 + 0.45 * ROOM, 1.0 + ROOM - WALL_GAP)
+            game.home_x[k] = uniform(game, 1.0 + WALL_GAP, 1.0 + game.room - WALL_GAP)
+            game.home_z[k] = uniform(game, 1.0 + 0.45 * game.room, 1.0 + game.room - WALL_GAP)
             apart = True
             for other in range(k):
                 gap = max(abs(game.home_x[k] - game.home_x[other]), abs(game.home_z[k] - game.home_z[other]))
                 apart = apart and gap >= BLOCK_GAP
-            if apart and abs(game.home_x[k] - MIDDLE_X) > 1.2:
+            if apart and abs(game.home_x[k] - middle_x(game)) > 1.2:
                 break
 
 
 @compiled
 def pass_gates(game, delay):
-    if game.gates == BEFORE and game.z > ENTERED:
+    between = room_1_north(game) + GATE_FROM_ROOM + GATE_THICKNESS + RADIUS
+    if game.gates == BEFORE and game.z > between:
         game.gates = BETWEEN
         game.opens_at = game.frame + delay
         set_gates(game)
@@ -176,13 +194,14 @@ def spot(game, action, scale):
 @compiled
 def go_and_touch(game, block):
     """To the corridor, through the gates, then to the block."""
-    if game.z < ROOM_1_NORTH - 0.6:
-        x, z = way_around(game, MIDDLE_X, ROOM_1_NORTH - 0.4, RADIUS)
+    x = middle_x(game)
+    if game.z < room_1_north(game) - 0.6:
+        x, z = way_around(game, x, room_1_north(game) - 0.4, RADIUS)
         return step_towards(game, x, z)
     if game.gates == BETWEEN:
-        return LOOK_RIGHT if abs(turn_towards(game, MIDDLE_X, FAR_GATE + 5.0)) > 8.0 else FORWARD
-    if game.z < ROOM_2_SOUTH + 0.4:
-        return step_towards(game, MIDDLE_X, ROOM_2_SOUTH + 0.8)
+        return LOOK_RIGHT if abs(turn_towards(game, x, room_2_south(game))) > 8.0 else FORWARD
+    if game.z < room_2_south(game) + 0.4:
+        return step_towards(game, x, room_2_south(game) + 0.8)
     number = game.blocks + block
     west, east, _, _, south, north = game.boxes[number]
     x, z = way_around(game, (west + east) / 2, (south + north) / 2, RADIUS, number)

@@ -1,0 +1,151 @@
+"""Spot the Difference: Motion. Two blocks trace figures in the air; one traces another figure in the second room."""
+
+import math
+
+from memorylab.tasks.rooms.spot_difference import (
+    REPORT,
+    SCALE,
+    SPOT_DIFFERENCE,
+    Waiting,
+    build_rooms,
+    middle_x,
+    put_blocks,
+    room_1_north,
+    set_gates,
+    spot,
+)
+from memorylab.tasks.rooms.spot_difference import forget as forget
+from memorylab.tasks.rooms.spot_difference import remember as remember
+from memorylab.tasks.walked import walked_task
+from memorylab.world.chance import below, below_except, uniform
+from memorylab.world.compiled import compiled
+from memorylab.world.materials import MATERIALS
+
+SCALES = {
+    "small": Waiting(0, 240),
+    "large": Waiting(10, 240),
+    "interpolate": Waiting(5, 240),
+    "extrapolate": Waiting(15, 240),
+}
+ROOM, CORRIDOR = 14, 6
+PERIOD = 240  # frames
+SIZE = 0.9  # how far from its middle a block moves
+HEIGHT = 1.7  # of that middle, over the stand
+STAND = 0.4
+APART = 3.2  # from the middle of the room
+BLOCK_COLOURS = MATERIALS["Tan"], MATERIALS["Grey"]
+STAND_MATERIAL = MATERIALS["stand"]
+
+# Figures for training, then those held out.
+CIRCLE, SQUARE, STAR, HEXAGON, LINE_X, LINE_UP = range(6)
+STILL, TRIANGLE, PENTAGON, EIGHT, LINE_Y, LINE_DOWN = range(6, 12)
+NUM_FIGURES = 6  # in each half
+
+
+@compiled
+def figure(kind, phase):
+    """Where in its figure a block is, right and up, each from -1 to 1; phase runs from 0 to 1."""
+    swing = 1.0 - 4.0 * abs(phase - 0.5)
+    if kind == CIRCLE:
+        return math.cos(2 * math.pi * phase), math.sin(2 * math.pi * phase)
+    if kind == EIGHT:
+        return math.sin(2 * math.pi * phase), math.sin(4 * math.pi * phase)
+    if kind == LINE_X:
+        return swing, 0.0
+    if kind == LINE_Y:
+        return 0.0, swing
+    if kind == LINE_UP:
+        return swing, swing
+    if kind == LINE_DOWN:
+        return swing, -swing
+    if kind == SQUARE:
+        return along_polygon(4, 1, phase)
+    if kind == STAR:
+        return along_polygon(5, 2, phase)
+    if kind == HEXAGON:
+        return along_polygon(6, 1, phase)
+    if kind == TRIANGLE:
+        return along_polygon(3, 1, phase)
+    if kind == PENTAGON:
+        return along_polygon(5, 1, phase)
+    return 0.0, 0.0
+
+
+@compiled
+def along_polygon(corners, stride, phase):
+    """From corner to corner; every second corner of five makes a star."""
+    corner = int(phase * corners)
+    part = phase * corners - corner
+    first = 2 * math.pi * (corner * stride / corners) + (math.pi / 4 if corners == 4 else 0.0)
+    second = first + 2 * math.pi * stride / corners
+    right = (1 - part) * math.sin(first) + part * math.sin(second)
+    up = (1 - part) * math.cos(first) + part * math.cos(second)
+    return right, up
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    game.scale = scale.delay / 60.0
+    build_rooms(game, ROOM, CORRIDOR)
+    game.blocks = 2
+    for k in range(2):
+        game.home_x[k] = middle_x(game) + (2 * k - 1) * APART
+        game.home_z[k] = room_1_north(game) - uniform(game, 2.0, 4.0)
+    choose_figures(game, NUM_FIGURES * stimuli.holdout)
+    put_blocks(game)
+    game.num_boxes = 4 * game.blocks + 2  # two more for each pair: what moves above the stands
+    set_gates(game)
+    move_blocks(game)
+
+
+@compiled
+def choose_figures(game, first):
+    """Two different figures; in Room 2 the altered block traces a third."""
+    one = below(game, NUM_FIGURES)
+    two = below_except(game, NUM_FIGURES, one)
+    game.altered = below(game, 2)
+    new = one
+    while new in (one, two):
+        new = below(game, NUM_FIGURES)
+    for room in range(2):
+        game.stimulus[room, 0] = first + one
+        game.stimulus[room, 1] = first + two
+    game.stimulus[1, game.altered] = first + new
+
+
+@compiled
+def move_blocks(game):
+    """In a vertical plane that faces the entrance; the stands below are what one touches."""
+    phase = (game.frame % PERIOD) / PERIOD
+    for room in range(2):
+        for k in range(game.blocks):
+            stand = game.boxes[room * game.blocks + k]
+            stand[3] = STAND
+            game.box_material[room * game.blocks + k] = STAND_MATERIAL
+            right, up = figure(game.stimulus[room, k], phase)
+            number = 2 * game.blocks + 2 + room * game.blocks + k
+            x, z = (stand[0] + stand[1]) / 2 + SIZE * right, (stand[4] + stand[5]) / 2
+            box = game.boxes[number]
+            box[0], box[1], box[4], box[5] = x - 0.35, x + 0.35, z - 0.35, z + 0.35
+            box[2], box[3] = HEIGHT + SIZE * up - 0.35, HEIGHT + SIZE * up + 0.35
+            game.box_material[number] = BLOCK_COLOURS[k]
+            game.box_solid[number] = 0
+
+
+@compiled
+def play(game, action, scale, stimuli):
+    move_blocks(game)
+    return spot(game, action, scale)
+
+
+TASK = walked_task(
+    __name__,
+    name="spot_diff_motion",
+    short="sdm",
+    title="Spot the Difference: Motion",
+    rule="One block moves in another figure in the second room: walk up to it.",
+    scales=SCALES,
+    scale_record=SCALE,
+    game=SPOT_DIFFERENCE,
+    report=REPORT,
+)

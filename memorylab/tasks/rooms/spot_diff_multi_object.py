@@ -1,0 +1,105 @@
+"""Spot the Difference: Multi-Object. Many blocks on a ring; one has another colour in the second room."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from memorylab.tasks.rooms.spot_difference import (
+    COLOURS,
+    MAX_BLOCKS,
+    REPORT,
+    SCALE,
+    SPOT_DIFFERENCE,
+    build_rooms,
+    middle_x,
+    put_blocks,
+    set_gates,
+    spot,
+)
+from memorylab.tasks.rooms.spot_difference import forget as forget
+from memorylab.tasks.rooms.spot_difference import remember as remember
+from memorylab.tasks.walked import frames, walked_task
+from memorylab.world.chance import below, below_except, uniform
+from memorylab.world.compiled import compiled
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """How many blocks a room may hold, and the clock."""
+
+    objects: tuple[int, ...]
+    seconds: float = 120
+
+    def __post_init__(self):
+        objects = (self.objects,) if np.ndim(self.objects) == 0 else tuple(self.objects)
+        object.__setattr__(self, "objects", objects)
+        if not 1 <= len(objects) <= MAX_BLOCKS or not all(
+            isinstance(n, (int, np.integer)) and 2 <= n <= MOST_OBJECTS for n in objects
+        ):
+            raise ValueError(f"objects must be whole numbers from 2 to {MOST_OBJECTS}, not {objects}")
+        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
+            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+
+    def record(self) -> tuple:
+        choices = np.zeros(MAX_BLOCKS, np.int32)
+        choices[: len(self.objects)] = self.objects
+        return 0, frames(self.seconds), len(self.objects), choices
+
+    def text(self) -> str:
+        return f"{' or '.join(map(str, self.objects))} objects, {self.seconds:g} s"
+
+
+MOST_OBJECTS = 12  # more would leave no way between them
+SCALES = {"small": Crowd((2, 3)), "large": Crowd((5, 6)), "interpolate": Crowd((4,)), "extrapolate": Crowd((7,))}
+ROOM, CORRIDOR = 16, 6
+RING = 5.5  # its radius
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    build_rooms(game, ROOM, CORRIDOR)
+    game.blocks = scale.choices[below(game, scale.num_choices)]
+    game.scale = game.blocks
+    place_on_ring(game)
+    paint_blocks(game, COLOURS[stimuli.holdout])
+    put_blocks(game)
+    set_gates(game)
+
+
+@compiled
+def place_on_ring(game):
+    """Evenly, with a gap where one comes in; turned a little at random."""
+    turn = uniform(game, -0.2, 0.2)
+    for k in range(game.blocks):
+        angle = math.pi * (-0.75 + 1.5 * (k + 0.5) / game.blocks) + turn
+        game.home_x[k] = middle_x(game) + RING * math.sin(angle)
+        game.home_z[k] = 1.0 + game.room / 2 + RING * math.cos(angle)
+
+
+@compiled
+def paint_blocks(game, colours):
+    """Colours may repeat; the altered block's new colour differs from its old one."""
+    game.altered = below(game, game.blocks)
+    for k in range(game.blocks):
+        colour = below(game, len(colours))
+        game.stimulus[0, k] = colours[colour]
+        game.stimulus[1, k] = colours[below_except(game, len(colours), colour) if k == game.altered else colour]
+
+
+@compiled
+def play(game, action, scale, stimuli):
+    return spot(game, action, scale)
+
+
+TASK = walked_task(
+    __name__,
+    name="spot_diff_multi_object",
+    short="sdmo",
+    title="Spot the Difference: Multi-Object",
+    rule="One of many blocks has another colour in the second room: walk up to it.",
+    scales=SCALES,
+    scale_record=SCALE,
+    game=SPOT_DIFFERENCE,
+    report=REPORT,
+)
