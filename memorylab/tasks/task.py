@@ -70,6 +70,8 @@ MODULES = {
     "visible_goal_with_buildings": "navigation.visible_goal_with_buildings",
     "invisible_goal_with_buildings": "navigation.invisible_goal_with_buildings",
     "invisible_goal_empty_arena": "navigation.invisible_goal_empty_arena",
+    "visible_goal_procedural_maze": "navigation.visible_goal_procedural_maze",
+    "transitive_inference": "rooms.transitive_inference",
 }
 SHORT_NAMES = {
     "avm": "arbitrary_visuomotor_mapping",
@@ -83,6 +85,8 @@ SHORT_NAMES = {
     "vgb": "visible_goal_with_buildings",
     "igb": "invisible_goal_with_buildings",
     "iga": "invisible_goal_empty_arena",
+    "vgm": "visible_goal_procedural_maze",
+    "ti": "transitive_inference",
 }
 TASKS = tuple(MODULES)
 

@@ -45,9 +45,13 @@ class SceneView(NamedTuple):
     sky: int
 
 
-def build_view(games: int, width: int) -> SceneView:
-    materials = build_materials([])
+def build_scene_view(pictures: list[np.ndarray]) -> SceneView:
+    materials = build_materials(pictures)
     return SceneView(np.concatenate([materials, build_sky().ravel()]), len(materials))
+
+
+def build_plain_view(games: int, width: int) -> SceneView:
+    return build_scene_view([])
 
 
 def load_nothing(name: str):
@@ -67,6 +71,7 @@ def enter_template(game, scale, stimuli):
     game.pitch = 0.0
     game.num_boxes = 0
     game.num_ovals = 0
+    game.pictures = 0
     begin_episode(game, scale, stimuli)
 
 
@@ -111,11 +116,10 @@ def walked_task(module: str, *, name: str, scales: Mapping[str, Any], report: Ma
         actions=WALK_ACTIONS,
         scales=scales,
         keywords=scale_keywords(type(scales["small"])),
-        report=REPORT | report,
+        report={**REPORT, **report},
         load_stimuli=load_nothing(name),
-        build_view=build_view,
         begin=begin,
         step=step,
         players=dict(zip(("random", "forgetting", "remembering"), players, strict=True)),
-        **parts,
+        **{"build_view": build_plain_view, **parts},
     )

@@ -13,6 +13,7 @@ import numpy as np
 from numba import float32, int32, uint32, uint64
 
 from memorylab.world import sky as sky_module
+from memorylab.world.chance import hashed
 from memorylab.world.compiled import compiled
 from memorylab.world.materials import SIZE, SIZE_BITS, STRIDE
 
@@ -26,7 +27,7 @@ LIGHT_ON_TOP, LIGHT_ON_X, LIGHT_ON_Z = 256.0, 200.0, 232.0  # sides that face ea
 HAZE = 0.02  # how fast light fades with distance, per unit
 LOWEST_AHEAD = 0.05
 NEAREST = 1e-3
-TILE = 1.0 / SIZE
+PICTURE_EVERY = 10  # one wall in so many has a picture, where there are any
 
 
 def scene_fields(side: int) -> list[tuple]:
@@ -35,6 +36,7 @@ def scene_fields(side: int) -> list[tuple]:
         ("x", "f8"), ("z", "f8"), ("yaw", "f8"), ("pitch", "f8"), ("eye", "f8"),
         ("cell", "f8"), ("rows", "i4"), ("columns", "i4"), ("solid", "u1", (side, side)),
         ("wall_height", "f8"), ("wall_material", "i4"), ("floor_material", "i4"),
+        ("pictures", "i4"), ("first_picture", "i4"), ("hanging", "u8"),  # pictures on walls; a key for where they hang
         ("num_boxes", "i4"), ("boxes", "f4", (MAX_BOXES, 6)), ("box_material", "i4", (MAX_BOXES,)),
         ("num_ovals", "i4"), ("ovals", "f4", (MAX_OVALS, 5)), ("oval_material", "i4", (MAX_OVALS,)),
     ]  # fmt: skip
@@ -44,45 +46,46 @@ def scene_fields(side: int) -> list[tuple]:
 
 
 @compiled
-def cast(solid, rows, columns, cell, x, z, toward_x, toward_z):
-    """Walk the grid to the first solid cell: (distance in lengths of the direction, 1 if it faces east or west)."""
-    column, row = math.floor(x / cell), math.floor(z / cell)
+def cast(game, toward_x, toward_z):
+    """Walk the grid to the first solid cell: (distance in lengths of the direction, look of its face)."""
+    cell, solid = game.cell, game.solid
+    column, row = math.floor(game.x / cell), math.floor(game.z / cell)
     step_x, step_z = (1 if toward_x > 0 else -1), (1 if toward_z > 0 else -1)
-    per_x = cell / max(abs(toward_x), 1e-12)
-    per_z = cell / max(abs(toward_z), 1e-12)
-    next_x = ((column + (step_x > 0)) * cell - x) / (toward_x if abs(toward_x) > 1e-12 else 1e-12 * step_x)
-    next_z = ((row + (step_z > 0)) * cell - z) / (toward_z if abs(toward_z) > 1e-12 else 1e-12 * step_z)
+    slope_x = toward_x if abs(toward_x) > 1e-12 else 1e-12 * step_x
+    slope_z = toward_z if abs(toward_z) > 1e-12 else 1e-12 * step_z
+    next_x = ((column + (step_x > 0)) * cell - game.x) / slope_x
+    next_z = ((row + (step_z > 0)) * cell - game.z) / slope_z
     while True:
         if next_x < next_z:
             distance, faces_x = next_x, 1
             column += step_x
-            next_x += per_x
+            next_x += cell / abs(slope_x)
         else:
             distance, faces_x = next_z, 0
             row += step_z
-            next_z += per_z
-        if row < 0 or row >= rows or column < 0 or column >= columns or solid[row, column]:
-            return distance, faces_x
+            next_z += cell / abs(slope_z)
+        if row < 0 or row >= game.rows or column < 0 or column >= game.columns or solid[row, column]:
+            return distance, look_of_wall(game, row, column, faces_x, step_x if faces_x else step_z)
 
 
 @compiled
-def cast_bearings(game, bearings, reach, sin_yaw, cos_yaw, walls, faces):
-    """The wall in each of many directions, evenly spaced by their slope from -reach to reach."""
-    solid = game.solid
-    for i in range(bearings):
-        aside = reach * ((2 * i + 1) / bearings - 1)
-        distance, faces_x = cast(
-            solid,
-            game.rows,
-            game.columns,
-            game.cell,
-            game.x,
-            game.z,
-            aside * cos_yaw + sin_yaw,
-            cos_yaw - aside * sin_yaw,
-        )
-        walls[i] = distance
-        faces[i] = faces_x
+def look_of_wall(game, row, column, faces_x, step):
+    """Twice the material, plus 1 if it faces east or west; some walls have a picture on them."""
+    material = game.wall_material
+    if game.pictures > 0:
+        slot = ((row * 1024 + column) * 2 + faces_x) * 2 + (step > 0)
+        bits = hashed(game.hanging, slot)
+        if bits % uint64(PICTURE_EVERY) == uint64(0):
+            material = game.first_picture + int32((bits >> uint64(32)) % uint64(game.pictures))
+    return 2 * material + faces_x
+
+
+@compiled
+def cast_bearings(game, first, step, sin_yaw, cos_yaw, walls, looks):
+    """The wall in each of many directions, by their slope to straight ahead: first, first + step, ..."""
+    for i in range(len(walls)):
+        aside = first + step * i
+        walls[i], looks[i] = cast(game, aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw)
 
 
 @compiled(fastmath=True)
@@ -98,10 +101,9 @@ def texel_at(material, u, v, coarseness):
 
 
 @compiled(fastmath=True)
-def draw_ground_row(depths, texels, lights, columns, walls, faces, x_0, x_1, z_0, z_1, y, ahead, place, look):
+def draw_ground_row(depths, texels, lights, columns, walls, looks, x_0, x_1, z_0, z_1, y, ahead, place, floor, pixel):
     """Floor or wall, for rays that fall."""
     eye_x, eye_y, eye_z = place
-    wall_material, floor_material, pixel = look
     floor_depth = -eye_y / y
     floor_coarseness = floor_depth * np.sqrt(floor_depth / eye_y) * pixel * float32(SIZE)
     for i in range(columns):
@@ -111,11 +113,11 @@ def draw_ground_row(depths, texels, lights, columns, walls, faces, x_0, x_1, z_0
         is_floor = floor_depth < wall_depth
         depth = floor_depth if is_floor else wall_depth
         x, z = eye_x + toward_x * depth, eye_z + toward_z * depth
-        faces_x = faces[i] > int32(0)
+        faces_x = int32(looks[i] & 1) > int32(0)
         along = z if faces_x else x
         u = x if is_floor else along
         v = z if is_floor else eye_y + y * depth
-        material = floor_material if is_floor else wall_material
+        material = floor if is_floor else int32(looks[i] >> 1)
         coarseness = floor_coarseness if is_floor else depth * pixel * float32(SIZE)
         side_light = float32(LIGHT_ON_X) if faces_x else float32(LIGHT_ON_Z)
         light = float32(LIGHT_ON_TOP) if is_floor else side_light
@@ -126,11 +128,10 @@ def draw_ground_row(depths, texels, lights, columns, walls, faces, x_0, x_1, z_0
 
 @compiled(fastmath=True)
 def draw_sky_row(
-    depths, texels, lights, columns, walls, faces, x_0, x_1, z_0, z_1, y, ahead, place, look, wall_height, sky
+    depths, texels, lights, columns, walls, looks, x_0, x_1, z_0, z_1, y, ahead, place, height, pixel, sky
 ):
-    """Wall or sky, for rays that rise."""
+    """Wall of that height or sky, for rays that rise."""
     eye_x, eye_y, eye_z = place
-    wall_material, _, pixel = look
     sky_size = float32(SKY_SIZE)
     area = int32(SKY_SIZE * SKY_SIZE)
     for i in range(columns):
@@ -138,10 +139,10 @@ def draw_sky_row(
         toward_x, toward_z = x_0 + x_1 * column, z_0 + z_1 * column
         depth = walls[i] / ahead
         x, z = eye_x + toward_x * depth, eye_z + toward_z * depth
-        height = eye_y + y * depth
-        is_sky = height > wall_height
-        faces_x = faces[i] > int32(0)
-        wall_texel = texel_at(wall_material, z if faces_x else x, height, depth * pixel * float32(SIZE))
+        met_at = eye_y + y * depth
+        is_sky = met_at > height
+        faces_x = int32(looks[i] & 1) > int32(0)
+        wall_texel = texel_at(int32(looks[i] >> 1), z if faces_x else x, met_at, depth * pixel * float32(SIZE))
         side_light = float32(LIGHT_ON_X) if faces_x else float32(LIGHT_ON_Z)
         # The sky: the steepest axis names the picture, the others over it are the place on it.
         east, north = toward_x > float32(0), toward_z > float32(0)
@@ -267,7 +268,7 @@ def outline(game, west, east, bottom, top, south, north, sin_yaw, cos_yaw, sin_p
         z = (north if corner & 4 else south) - game.z
         right, level = x * cos_yaw - z * sin_yaw, x * sin_yaw + z * cos_yaw
         ahead, up = level * cos_pitch + y * sin_pitch, y * cos_pitch - level * sin_pitch
-        if ahead < 0.05:
+        if ahead < NEAREST:
             behind += 1
             continue
         low_x, high_x = min(low_x, right / ahead), max(high_x, right / ahead)
@@ -305,25 +306,16 @@ def draw_scene(game, surfaces, sky, picture):
 
     # Level rays all go equally far ahead, so that bearings are columns; tilted ones need more bearings, finely spaced.
     is_level = game.pitch == 0.0
-    reach = (1.0 + (padded - width) * pixel) if is_level else 1.0 / max(LOWEST_AHEAD, cos_pitch - top * abs(sin_pitch))
-    bearings = padded if is_level else min(int(4 * width * reach), 16 * width)
-    walls, faces = np.empty(bearings, np.float32), np.empty(bearings, np.int32)
-    row_walls, row_faces = np.empty(padded, np.float32), np.empty(padded, np.int32)
     if is_level:
-        for i in range(padded):
-            slope = aside + pixel * i
-            walls[i], faces[i] = cast(
-                game.solid,
-                game.rows,
-                game.columns,
-                game.cell,
-                game.x,
-                game.z,
-                slope * cos_yaw + sin_yaw,
-                cos_yaw - slope * sin_yaw,
-            )
+        bearings, first, step = padded, aside, pixel
     else:
-        cast_bearings(game, bearings, reach, sin_yaw, cos_yaw, walls, faces)
+        reach = 1.0 / max(LOWEST_AHEAD, cos_pitch - top * abs(sin_pitch))
+        bearings = min(int(4 * width * reach), 16 * width)
+        step = 2.0 * reach / bearings
+        first = 0.5 * step - reach
+    walls, looks = np.empty(bearings, np.float32), np.empty(bearings, np.int32)
+    cast_bearings(game, first, step, sin_yaw, cos_yaw, walls, looks)
+    row_walls, row_looks = np.empty(padded, np.float32), np.empty(padded, np.int32)
 
     box_bounds, oval_bounds = np.empty((MAX_BOXES, 4), np.int64), np.empty((MAX_OVALS, 4), np.int64)
     for number in range(game.num_boxes):
@@ -352,29 +344,28 @@ def draw_scene(game, surfaces, sky, picture):
         )  # fmt: skip
 
     place = float32(game.x), float32(game.eye), float32(game.z)
-    look = int32(game.wall_material), int32(game.floor_material), float32(pixel)
     x_1, z_1 = float32(pixel * cos_yaw), float32(-pixel * sin_yaw)
     for line in range(height):
         up = top - pixel * line
         y, ahead = float32(up * cos_pitch + sin_pitch), cos_pitch - up * sin_pitch
         x_0, z_0 = float32(aside * cos_yaw + ahead * sin_yaw), float32(ahead * cos_yaw - aside * sin_yaw)
         if is_level:
-            wall_row, face_row = walls, faces
+            wall_row, look_row = walls, looks
         else:
             for i in range(padded):
-                slope = (aside + pixel * i) / ahead
-                bearing = int(((slope / reach) + 1.0) * 0.5 * bearings)
+                bearing = int(((aside + pixel * i) / ahead - first) / step + 0.5)
                 bearing = min(max(bearing, 0), bearings - 1)
-                row_walls[i], row_faces[i] = walls[bearing], faces[bearing]
-            wall_row, face_row = row_walls, row_faces
+                row_walls[i], row_looks[i] = walls[bearing], looks[bearing]
+            wall_row, look_row = row_walls, row_looks
         if y < float32(0):
             draw_ground_row(
-                depths, texels, lights, padded, wall_row, face_row, x_0, x_1, z_0, z_1, y, float32(ahead), place, look
-            )
+                depths, texels, lights, padded, wall_row, look_row, x_0, x_1, z_0, z_1, y, float32(ahead), place,
+                int32(game.floor_material), float32(pixel),
+            )  # fmt: skip
         else:
             draw_sky_row(
-                depths, texels, lights, padded, wall_row, face_row, x_0, x_1, z_0, z_1, y, float32(ahead), place, look,
-                float32(game.wall_height), int32(sky),
+                depths, texels, lights, padded, wall_row, look_row, x_0, x_1, z_0, z_1, y, float32(ahead), place,
+                float32(game.wall_height), float32(pixel), int32(sky),
             )  # fmt: skip
         for number in range(game.num_boxes):
             if box_bounds[number, 0] <= line < box_bounds[number, 1]:

@@ -27,12 +27,12 @@ SCALES = {
     "interpolate": Waiting(5, 240),
     "extrapolate": Waiting(15, 240),
 }
-ROOM, CORRIDOR = 14, 6
+ROOM, CORRIDOR = 20, 8
 PERIOD = 240  # frames
 SIZE = 0.9  # how far from its middle a block moves
 HEIGHT = 1.7  # of that middle, over the stand
 STAND = 0.4
-APART = 3.2  # from the middle of the room
+APART = 4.0  # from the middle of the room
 BLOCK_COLOURS = MATERIALS["Tan"], MATERIALS["Grey"]
 STAND_MATERIAL = MATERIALS["stand"]
 

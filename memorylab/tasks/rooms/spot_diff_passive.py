@@ -18,7 +18,7 @@ from memorylab.tasks.rooms.spot_difference import remember as remember
 from memorylab.tasks.walked import walked_task
 from memorylab.world.compiled import compiled
 
-ROOM, CORRIDOR = 12, 4
+ROOM, CORRIDOR = 14, 4
 BESIDE_CORRIDOR = 2.6
 
 

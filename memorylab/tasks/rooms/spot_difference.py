@@ -43,12 +43,12 @@ class Waiting:
 
 
 CORRIDOR_WIDTH = 2
-MAX_ROOM, MAX_CORRIDOR = 16, 12
+MAX_ROOM, MAX_CORRIDOR = 20, 12
 GATE_FROM_ROOM = 1.0  # metres from the room to its gate
 GATE_THICKNESS = 0.1
 
 EYE = 1.0
-SPEED = 2.5
+SPEED = 2.0
 RADIUS = 0.25
 WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5

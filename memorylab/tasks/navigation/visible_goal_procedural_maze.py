@@ -1,0 +1,221 @@
+"""Visible Goal Procedural Maze: a new maze every episode; find the goal, and find it again from wherever one respawns.
+
+The maze and its goal stay the same for the episode. Reaching the goal pays 10 and puts the walker on a spawn cell.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memorylab.tasks.navigation.maze_layout import GOAL, SPAWN, draw_marked_cell, generate_maze
+from memorylab.tasks.stimuli import some_pictures
+from memorylab.tasks.walked import WANDERINGS, SceneView, build_scene_view, frames, walked_fields, walked_task
+from memorylab.world.chance import below, hashed, uniform
+from memorylab.world.compiled import compiled
+from memorylab.world.materials import FLOOR_STYLES, MATERIALS, WALL_STYLES
+from memorylab.world.materials import SIZE as TEXTURE_SIZE
+from memorylab.world.paths import distances_to, line_is_clear
+from memorylab.world.walking import step_towards, walk
+
+LARGEST = 63
+SCALE = np.dtype(
+    [("size", "i4"), ("rooms", "i4"), ("room_side", "i4"), ("goals_per_room", "i4"), ("frames", "i4")],
+)
+
+
+@dataclass(frozen=True)
+class Maze:
+    """Cells across with the outer wall, most rooms, longest side of a room, goal cells per room, and the clock."""
+
+    size: int
+    rooms: int
+    room_side: int
+    goals_per_room: int
+    seconds: float = 120
+
+    def __post_init__(self):
+        limits = {"size": (7, LARGEST), "rooms": (1, 1000), "room_side": (3, LARGEST), "goals_per_room": (1, 1000)}
+        for name, (low, high) in limits.items():
+            value = getattr(self, name)
+            kind = "an odd" if name in ("size", "room_side") else "a whole"
+            if (
+                not isinstance(value, (int, np.integer))
+                or not low <= value <= high
+                or (kind == "an odd" and value % 2 == 0)
+            ):
+                raise ValueError(f"{name} must be {kind} number from {low} to {high}, not {value!r}")
+        if self.room_side > self.size - 2:
+            raise ValueError(f"room_side must fit into the maze: at most {self.size - 2}, not {self.room_side}")
+        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
+            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+
+    def record(self) -> tuple:
+        return self.size, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
+
+    def text(self) -> str:
+        return f"{self.size} x {self.size}, {self.rooms} rooms of 3 to {self.room_side}, {self.seconds:g} s"
+
+
+SCALES = {
+    "small": Maze(11, 9, 3, 5),
+    "large": Maze(21, 13, 7, 15),
+    "interpolate": Maze(15, 11, 5, 10),
+    "extrapolate": Maze(27, 15, 9, 20),
+}
+
+# In cells: the original's 100 units.
+SPEED = 3.07
+RADIUS = 0.15
+EYE = 0.5
+REACH = 0.4  # of the goal
+REWARD = 10.0
+GOAL_MATERIAL, FIRST_WALL, FIRST_FLOOR = MATERIALS["goal"], MATERIALS["wall 0"], MATERIALS["floor 0"]
+
+GAME = np.dtype(
+    [
+        *walked_fields(LARGEST),
+        ("marks", "u1", (LARGEST, LARGEST)),
+        ("goal_row", "i4"),
+        ("goal_column", "i4"),
+        ("goals", "i4"),
+        ("goal_step", "i4"),
+    ],
+    align=True,
+)
+REPORT = {
+    "goals": "goals",
+    "goal_step": "goal_step",
+    "respawns": "goals",
+    "goal_row": "goal_row",
+    "goal_column": "goal_column",
+}
+
+
+@compiled
+def begin_episode(game, scale, stimuli):
+    game.scale = scale.size
+    game.cell = 1.0
+    game.rows = scale.size
+    game.columns = scale.size
+    # Goals lie in the northern half for training, in the southern for holdout; row 0 is south.
+    half = scale.size // 2
+    low, high = (1, half - 1) if stimuli.holdout else (scale.size - half, scale.size - 2)
+    while True:
+        goals = generate_maze(
+            game, game.solid, game.marks, scale.size, scale.rooms, 3, scale.room_side, scale.goals_per_room, low, high
+        )
+        if goals > 0:
+            break
+    game.goal_row, game.goal_column = draw_marked_cell(game, game.marks, scale.size, GOAL)
+    game.goals = 0
+    game.goal_step = -1
+    furnish_maze(game)
+    respawn(game)
+
+
+NUM_PICTURES = 16
+FIRST_PICTURE = len(MATERIALS)
+
+
+def build_view(games: int, width: int) -> SceneView:
+    """With some of the packaged pictures to hang on walls."""
+    return build_scene_view(some_pictures(NUM_PICTURES, TEXTURE_SIZE))
+
+
+@compiled
+def furnish_maze(game):
+    game.eye = EYE
+    game.wall_height = 1.0
+    game.wall_material = FIRST_WALL + below(game, WALL_STYLES)
+    game.floor_material = FIRST_FLOOR + below(game, FLOOR_STYLES)
+    game.pictures = NUM_PICTURES
+    game.first_picture = FIRST_PICTURE
+    game.hanging = game.key
+    game.num_ovals = 1
+    oval = game.ovals[0]
+    oval[0], oval[1], oval[2], oval[3], oval[4] = game.goal_column + 0.5, 0.45, game.goal_row + 0.5, 0.2, 0.28
+    game.oval_material[0] = GOAL_MATERIAL
+
+
+@compiled
+def respawn(game):
+    row, column = draw_marked_cell(game, game.marks, game.rows, SPAWN)
+    game.x = column + 0.5
+    game.z = row + 0.5
+    game.yaw = uniform(game, -180.0, 180.0)
+    game.v_x = 0.0
+    game.v_z = 0.0
+
+
+@compiled
+def play(game, action, scale, stimuli):
+    walk(game, action, SPEED, RADIUS)
+    if abs(game.x - game.goal_column - 0.5) > REACH or abs(game.z - game.goal_row - 0.5) > REACH:
+        return 0.0
+    game.goals += 1
+    game.goal_step = game.length
+    respawn(game)
+    return REWARD
+
+
+# --- scripted players
+
+
+@compiled
+def go_to_cell(game, row, column):
+    """Along the shortest way, cutting corners: towards its farthest cell that can be reached in a straight line."""
+    distances = np.empty((game.rows, game.columns), np.int32)
+    distances_to(game.solid, game.rows, game.columns, row, column, distances)
+    at_row, at_column = int(game.z), int(game.x)
+    aim_x, aim_z = at_column + 0.5, at_row + 0.5
+    for _ in range(20):
+        if distances[at_row, at_column] <= 0:
+            break
+        for turn in range(4):
+            next_row, next_column = at_row + (turn == 0) - (turn == 1), at_column + (turn == 2) - (turn == 3)
+            if distances[next_row, next_column] == distances[at_row, at_column] - 1:
+                at_row, at_column = next_row, next_column
+                break
+        if not line_is_clear(game.solid, 1.0, game.x, game.z, at_column + 0.5, at_row + 0.5, RADIUS):
+            break
+        aim_x, aim_z = at_column + 0.5, at_row + 0.5
+    return step_towards(game, aim_x, aim_z)
+
+
+@compiled
+def remember(game):
+    return go_to_cell(game, game.goal_row, game.goal_column)
+
+
+@compiled
+def forget(game):
+    """To the goal when it is in sight, else to some spawn cell, another every few seconds."""
+    if line_is_clear(game.solid, 1.0, game.x, game.z, game.goal_column + 0.5, game.goal_row + 0.5, 0.0):
+        return go_to_cell(game, game.goal_row, game.goal_column)
+    leg = game.frame // 240 + 1000 * game.goals
+    count = 0
+    for row in range(game.rows):
+        for column in range(game.columns):
+            count += game.marks[row, column] == SPAWN
+    chosen = hashed(hashed(game.key, -1 - WANDERINGS), leg) % np.uint64(count)
+    for row in range(game.rows):
+        for column in range(game.columns):
+            if game.marks[row, column] == SPAWN:
+                if chosen == np.uint64(0):
+                    return go_to_cell(game, row, column)
+                chosen -= np.uint64(1)
+    return 0
+
+
+TASK = walked_task(
+    __name__,
+    name="visible_goal_procedural_maze",
+    short="vgm",
+    title="Visible Goal Procedural Maze",
+    rule="Find the golden oval in the maze, then find it again from wherever you respawn: it stays where it is.",
+    scales=SCALES,
+    scale_record=SCALE,
+    game=GAME,
+    report=REPORT,
+    build_view=build_view,
+)
