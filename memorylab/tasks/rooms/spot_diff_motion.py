@@ -3,6 +3,7 @@
 import math
 
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_HALF,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
@@ -29,11 +30,11 @@ SCALES = {
 }
 ROOM, CORRIDOR = 20, 8
 PERIOD = 240  # frames
-SIZE = 0.9  # how far from its middle a block moves
-HEIGHT = 1.7  # of that middle, over the stand
+SIZE = 1.3  # how far from its middle a block moves
+HEIGHT = 2.2  # of that middle, over the stand
 STAND = 0.4
 APART = 4.0  # from the middle of the room
-BLOCK_COLOURS = MATERIALS["Tan"], MATERIALS["Grey"]
+BLOCK_COLOURS = MATERIALS["Yellow"], MATERIALS["Turquoise"]
 STAND_MATERIAL = MATERIALS["stand"]
 
 # Figures for training, then those held out.
@@ -126,8 +127,9 @@ def move_blocks(game):
             number = 2 * game.blocks + 2 + room * game.blocks + k
             x, z = (stand[0] + stand[1]) / 2 + SIZE * right, (stand[4] + stand[5]) / 2
             box = game.boxes[number]
-            box[0], box[1], box[4], box[5] = x - 0.35, x + 0.35, z - 0.35, z + 0.35
-            box[2], box[3] = HEIGHT + SIZE * up - 0.35, HEIGHT + SIZE * up + 0.35
+            y = HEIGHT + SIZE * up
+            box[0], box[1], box[2], box[3] = x - BLOCK_HALF, x + BLOCK_HALF, y - BLOCK_HALF, y + BLOCK_HALF
+            box[4], box[5] = z - BLOCK_HALF, z + BLOCK_HALF
             game.box_material[number] = BLOCK_COLOURS[k]
             game.box_solid[number] = 0
 
