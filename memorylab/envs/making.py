@@ -19,14 +19,18 @@ def make(
     size: tuple[int, int] = (72, 96),
     stimuli: str | None = None,
     render_mode: str | None = None,
+    continuous: bool = False,
     **scale: Any,
 ) -> MemoryEnv:
     """One game as a gymnasium.Env.
 
     `size` is (height, width) of the pictures. `stimuli` is a folder of your own pictures (AVM, CR) or with MNIST's
-    IDX files (WTW). Scale keywords such as `trials=8` or `delays=(600,)` change the level's numbers.
+    IDX files (WTW). `continuous` takes four sticks instead of eight actions, in tasks that are walked through.
+    Scale keywords such as `trials=8`, `delays=(600,)` or `side=40` change the level's numbers.
     """
-    return MemoryEnv(task, level, seed=seed, size=size, stimuli=stimuli, render_mode=render_mode, **scale)
+    return MemoryEnv(
+        task, level, seed=seed, size=size, stimuli=stimuli, render_mode=render_mode, continuous=continuous, **scale
+    )
 
 
 def make_vec(

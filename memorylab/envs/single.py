@@ -8,6 +8,7 @@ from gymnasium import Env, spaces
 
 from memorylab.envs.games import Games
 from memorylab.envs.vector import STEPS_PER_SECOND, observation_space
+from memorylab.world.walking import STICKS
 
 ONE = np.ones(1, np.bool_)
 
@@ -15,6 +16,8 @@ ONE = np.ones(1, np.bool_)
 class MemoryEnv(Env):
     """A game of one level. Observations are new arrays; the same seed and actions give the same episode.
 
+    `continuous=True`, for tasks that are walked through, takes four sticks instead of one of eight actions:
+    strafe, move, look left-right, look down-up, each in [-1, 1].
     An episode ends (`terminated`) by the rules of its task and is cut off (`truncated`) by its clock.
     """
 
@@ -30,6 +33,7 @@ class MemoryEnv(Env):
         *,
         seed: int | None = None,
         render_mode: str | None = None,
+        continuous: bool = False,
         **options: Any,
     ):
         if render_mode not in (None, "rgb_array"):
@@ -37,7 +41,12 @@ class MemoryEnv(Env):
         self.games = Games(task, level, 1, threads=1, **options)
         self.render_mode = render_mode
         self.observation_space = observation_space(self.games)
-        self.action_space = spaces.Discrete(len(self.games.task.actions))
+        self.continuous = continuous
+        if continuous and "sticks" not in self.games.records.dtype.names:
+            raise ValueError(f"{self.games.task.name} has no continuous actions; only tasks that are walked through do")
+        self.action_space: spaces.Space = spaces.Discrete(len(self.games.task.actions))
+        if continuous:
+            self.action_space = spaces.Box(-1.0, 1.0, (4,), np.float64)
         self.info = self.games.report(self.games.records)
         self.first_seed: int | None = seed
         self.action = np.zeros(1, np.int64)
@@ -57,7 +66,7 @@ class MemoryEnv(Env):
         if self.state != "playing":
             self.check_open()
             raise RuntimeError(f"call reset() before step(): the episode is {self.state}")
-        self.action[0] = self.checked(action)
+        self.action[0] = self.set_sticks(action) if self.continuous else self.checked(action)
         games = self.games
         games.step(self.action, games.pictures, autoreset=False)
         terminated, truncated = bool(games.terminated[0]), bool(games.truncated[0])
@@ -74,6 +83,14 @@ class MemoryEnv(Env):
             names = ", ".join(f"{i} {name}" for i, name in enumerate(self.games.task.actions))
             raise ValueError(f"there is no action {number}; the actions are {names}")
         return number
+
+    def set_sticks(self, sticks: Any) -> int:
+        """Strafe, move, look left-right and look down-up, each from -1 to 1, until the next step."""
+        values = np.asarray(sticks, np.float64)
+        if values.shape != (4,) or not (abs(values) <= 1).all():
+            raise ValueError(f"a continuous action must be four numbers from -1 to 1, not {sticks!r}")
+        self.games.records["sticks"][0] = values
+        return STICKS
 
     def facts(self) -> dict[str, Any]:
         return {name: values[0].item() for name, values in self.info.items()}

@@ -1,5 +1,6 @@
 """Contact sheets and animations of a task as a scripted player sees it."""
 
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from memorylab.envs.single import MemoryEnv
+from memorylab.world.materials import STRIDE
 
 MARGIN = 4
 CAPTION = 14
@@ -15,10 +17,14 @@ PAPER = (250, 250, 250)
 
 
 def watch(task: str, level: str, player: str, frames: int, every: int, seed: int, **options: Any) -> list[np.ndarray]:
-    """Pictures of an episode, one in `every` steps; a new episode begins where one ends."""
+    """Pictures of an episode, one in `every` steps; a new episode begins where one ends.
+
+    For tasks that are walked through each picture has a map beside it, with the route so far.
+    """
     env = MemoryEnv(task, level, seed=seed, **options)
     picture, _ = env.reset()
-    pictures = [picture]
+    route: list[tuple[float, float]] = []
+    pictures = [with_map(env, picture, route)]
     action = np.zeros(1, np.int64)
     step = 0
     while len(pictures) < frames:
@@ -27,9 +33,57 @@ def watch(task: str, level: str, player: str, frames: int, every: int, seed: int
         step += 1
         if terminated or truncated:
             picture, _ = env.reset()
+            route.clear()
         if step % every == 0:
-            pictures.append(picture)
+            pictures.append(with_map(env, picture, route))
+        elif "x" in env.info:
+            route.append((env.info["x"][0], env.info["z"][0]))
     return pictures
+
+
+def with_map(env: MemoryEnv, picture: np.ndarray, route: list[tuple[float, float]]) -> np.ndarray:
+    """The picture and, to its right, what lies around seen from above: north is up, the walker a red dot."""
+    if "x" not in env.info:
+        return picture
+    game = env.games.records[0]
+    route.append((float(game["x"]), float(game["z"])))
+    fine = 4 * picture.shape[0]  # drawn larger, then shrunk
+    rows, columns, cell = int(game["rows"]), int(game["columns"]), float(game["cell"])
+    scale = fine / (max(rows, columns) * cell)
+    plan = Image.new("RGB", (fine, fine), PAPER)
+    pen = ImageDraw.Draw(plan)
+
+    def box(west: float, east: float, south: float, north: float) -> tuple[float, float, float, float]:
+        return west * scale, fine - north * scale, east * scale, fine - south * scale
+
+    for row in range(rows):
+        for column in range(columns):
+            if game["solid"][row, column]:
+                pen.rectangle(box(column * cell, (column + 1) * cell, row * cell, (row + 1) * cell), (110, 110, 120))
+    for (west, east, _, top, south, north), material in list(zip(game["boxes"], game["box_material"], strict=True))[
+        : game["num_boxes"]
+    ]:
+        if top > 0:
+            pen.rectangle(box(west, east, south, north), average_colour(env, material), (60, 60, 60))
+    for (x, _, z, radius, _), material in list(zip(game["ovals"], game["oval_material"], strict=True))[
+        : game["num_ovals"]
+    ]:
+        pen.ellipse(box(x - radius, x + radius, z - radius, z + radius), average_colour(env, material), (60, 60, 60))
+    for (x_0, z_0), (x_1, z_1) in itertools.pairwise(route):
+        if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
+            pen.line((x_0 * scale, fine - z_0 * scale, x_1 * scale, fine - z_1 * scale), (40, 90, 220), 4)
+    if "goal_x" in env.info:
+        x, z = env.info["goal_x"][0], env.info["goal_z"][0]
+        pen.ellipse(box(x - 0.5, x + 0.5, z - 0.5, z + 0.5), outline=(210, 150, 0), width=6)
+    x, z, dot = *route[-1], 10 / scale
+    pen.ellipse(box(x - dot, x + dot, z - dot, z + dot), (220, 30, 30))
+    return np.concatenate([picture, np.asarray(plan.resize((picture.shape[0],) * 2, Image.Resampling.BOX))], axis=1)
+
+
+def average_colour(env: MemoryEnv, material: int) -> tuple[int, ...]:
+    """The last, coarsest copy of a material's texture is all but its mean."""
+    texel = int(env.games.view.surfaces[(material + 1) * STRIDE - 22])
+    return texel & 255, texel >> 8 & 255, texel >> 16
 
 
 def enlarge(picture: np.ndarray, zoom: int) -> Image.Image:
@@ -40,7 +94,7 @@ def enlarge(picture: np.ndarray, zoom: int) -> Image.Image:
 def contact_sheet(strips: Iterable[tuple[str, list[np.ndarray]]], columns: int, zoom: int) -> Image.Image:
     """Captioned strips of pictures below each other, each broken into rows of `columns`."""
     strips = list(strips)
-    height, width = (side * zoom + MARGIN for side in strips[0][1][0].shape[:2])
+    height, width = (max(strip[1][0].shape[axis] for strip in strips) * zoom + MARGIN for axis in (0, 1))
     rows = [-(-len(pictures) // columns) for _, pictures in strips]
     sheet = Image.new("RGB", (columns * width + MARGIN, sum(rows) * height + len(strips) * CAPTION + MARGIN), PAPER)
     pen = ImageDraw.Draw(sheet)

@@ -13,20 +13,24 @@ WALK_ACTIONS = (
     "look left", "look right", "forward and look left", "forward and look right",
 )  # fmt: skip
 FORWARD, BACKWARD, STRAFE_LEFT, STRAFE_RIGHT, LOOK_LEFT, LOOK_RIGHT, FORWARD_LEFT, FORWARD_RIGHT = range(8)
+STICKS = -1  # not one of the eight, but wherever the four sticks are
+PITCH_LIMIT = 40.0
 
 SECONDS = 1 / 60  # per frame
 FRICTION = 6.0  # share of the speed lost per second
 ACCELERATION = 10.0  # of the full speed, per second
 SKIN = 1e-6  # what is kept between a walker and a wall
 
-WALKER = [("v_x", "f8"), ("v_z", "f8"), ("box_solid", "u1", (MAX_BOXES,))]
+WALKER = [("v_x", "f8"), ("v_z", "f8"), ("sticks", "f8", (4,)), ("box_solid", "u1", (MAX_BOXES,))]
 
 
 @compiled
-def wishes(action):
-    """An action as (forward, right, turn), each -1, 0 or 1."""
-    forward, right, turn = 0.0, 0.0, 0.0
-    if action in (FORWARD, FORWARD_LEFT, FORWARD_RIGHT):
+def wishes(game, action):
+    """(right, forward, turn, tilt), each from -1 to 1: what an action stands for, or where the sticks are."""
+    right, forward, turn, tilt = 0.0, 0.0, 0.0, 0.0
+    if action == STICKS:
+        right, forward, turn, tilt = game.sticks
+    elif action in (FORWARD, FORWARD_LEFT, FORWARD_RIGHT):
         forward = 1.0
     elif action == BACKWARD:
         forward = -1.0
@@ -38,14 +42,15 @@ def wishes(action):
         turn = -1.0
     elif action in (LOOK_RIGHT, FORWARD_RIGHT):
         turn = 1.0
-    return forward, right, turn
+    return right, forward, turn, tilt
 
 
 @compiled
 def walk(game, action, speed, radius):
     """One frame of an action."""
-    forward, right, turn = wishes(action)
+    right, forward, turn, tilt = wishes(game, action)
     turn_by(game, turn * DEGREES_PER_FRAME)
+    game.pitch = min(max(game.pitch + tilt * DEGREES_PER_FRAME, -PITCH_LIMIT), PITCH_LIMIT)
     sin, cos = math.sin(math.radians(game.yaw)), math.cos(math.radians(game.yaw))
     accelerate(game, forward * sin + right * cos, forward * cos - right * sin, speed)
     slide(game, game.v_x * SECONDS, game.v_z * SECONDS, radius)
@@ -66,9 +71,11 @@ def accelerate(game, wish_x, wish_z, speed):
     kept = max(0.0, 1.0 - FRICTION * SECONDS)
     game.v_x *= kept
     game.v_z *= kept
-    missing = speed - (game.v_x * wish_x + game.v_z * wish_z)
-    if (wish_x != 0.0 or wish_z != 0.0) and missing > 0.0:
-        push = min(ACCELERATION * speed * SECONDS, missing)
+    wish = math.hypot(wish_x, wish_z)
+    if wish > 0.0:
+        wish_x, wish_z, speed = wish_x / wish, wish_z / wish, speed * min(wish, 1.0)
+        missing = speed - (game.v_x * wish_x + game.v_z * wish_z)
+        push = max(0.0, min(ACCELERATION * speed * SECONDS, missing))
         game.v_x += push * wish_x
         game.v_z += push * wish_z
 

@@ -1,6 +1,7 @@
 """dm_env's own conformance tests, for every task and level."""
 
 import numpy as np
+import pytest
 from absl.testing import absltest
 from dm_env import StepType, test_utils
 
@@ -33,3 +34,15 @@ def test_observations_have_the_names_of_the_original_release():
         step = env.step(action[0])
     assert (step.reward, step.discount, float(step.observation["Score"])) == (1.0, 0.0, 1.0)
     assert env.step(0).step_type == StepType.FIRST
+
+
+def test_walked_tasks_tell_their_position_and_take_sticks_that_stay():
+    env = DmMemoryEnv("iga", seed=0, continuous=True)
+    first = env.reset().observation["AvatarPosition"]
+    assert first.shape == (3,)
+    env.step({"MOVE_BACK_FORWARD": 1.0})
+    moved = [env.step({}).observation["AvatarPosition"] for _ in range(5)]
+    assert np.abs(moved[-1] - moved[0]).max() > 0.1
+    with pytest.raises(ValueError, match="there is no stick 'JUMP'"):
+        env.step({"JUMP": 1.0})
+    assert "AvatarPosition" not in DmMemoryEnv("avm").observation_spec()

@@ -69,7 +69,7 @@ def test_same_seed_and_actions_same_episode_bit_for_bit(task, batch, threads):
     """Game i of a batch is the same whatever the batch; episodes end and begin again within the run."""
     steps = 60
     actions = np.random.default_rng(0).integers(0, 5, (steps, 256))
-    scale = {"trials": 2, "seconds": 2.2}
+    scale = {"seconds": 2.2}
     reference = rollout(memorylab.make_vec(task, num_envs=9, threads=1, size=(36, 48), **scale), actions[:, :9], seed=5)
     again = rollout(
         memorylab.make_vec(task, num_envs=batch, threads=threads, size=(36, 48), **scale), actions[:, :batch], seed=5
@@ -81,10 +81,10 @@ def test_same_seed_and_actions_same_episode_bit_for_bit(task, batch, threads):
 
 @pytest.mark.parametrize("task", memorylab.TASKS)
 def test_a_game_can_be_replayed_alone_from_the_seed_in_info(task):
-    envs = memorylab.make_vec(task, num_envs=5, seed=11, trials=3)
+    envs = memorylab.make_vec(task, num_envs=5, seed=11, seconds=20)
     _, info = envs.reset()
     seed = int(info["seed"][3])
-    alone = memorylab.make(task, trials=3)
+    alone = memorylab.make(task, seconds=20)
     picture, _ = alone.reset(seed=seed)
     np.testing.assert_array_equal(picture, envs.games.pictures[3])
     actions, over = np.zeros(5, np.int64), False
@@ -192,6 +192,20 @@ def test_any_picture_size(size):
     assert picture.std() > 5
 
 
+def test_sticks_walk_and_look_as_the_actions_do():
+    by_action, by_stick = memorylab.make("vgb", seed=4), memorylab.make("vgb", seed=4, continuous=True)
+    by_action.reset(), by_stick.reset()
+    for action, sticks in enumerate([(0, 1), (0, -1), (-1, 0), (1, 0), (0, 0, -1), (0, 0, 1), (0, 1, -1), (0, 1, 1)]):
+        for _ in range(6):
+            picture, *_ = by_action.step(action)
+            same, *_ = by_stick.step(np.array([*sticks, 0, 0][:4], float))
+            np.testing.assert_array_equal(picture, same)
+    by_stick.step(np.array([0, 0, 0, 0.5]))
+    assert by_stick.games.records["pitch"][0] == pytest.approx(4 * 0.5 * 2.112)
+    with pytest.raises(ValueError, match="four numbers from -1 to 1"):
+        by_stick.step(np.array([0, 2, 0, 0]))
+
+
 # --- bad input: one clear error each
 
 
@@ -200,6 +214,12 @@ def test_any_picture_size(size):
     [
         (lambda: memorylab.make("chess"), r"unknown task 'chess'; the tasks are .*change_detection \(cd\)"),
         (lambda: memorylab.make("avm", "hard"), r"unknown level 'hard'; the levels are .*holdout_interpolate"),
+        (lambda: memorylab.make("iga", side=3), r"side must be a number of metres from 6 to 200"),
+        (lambda: memorylab.make("vgm", size=12), r"size must be an odd number from 7 to 63"),
+        (lambda: memorylab.make("sdmo", objects=(1,)), r"objects must be whole numbers from 2 to 12"),
+        (lambda: memorylab.make("ti", objects=11), r"objects must be a whole number from 4 to 10"),
+        (lambda: memorylab.make("sdb", delay=-1), r"delay must be a number of seconds"),
+        (lambda: memorylab.make("avm", continuous=True), r"has no continuous actions"),
         (lambda: memorylab.make("avm", delays=5), r"no keyword 'delays'; its scale keywords are trials, seconds"),
         (lambda: memorylab.make("cd", trials=0), r"trials must be a whole number, 1 or more, not 0"),
         (lambda: memorylab.make("cd", seconds=-1), r"seconds must be a number"),

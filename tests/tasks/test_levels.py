@@ -17,6 +17,22 @@ CD_SMALL, CD_LARGE = (50, 300, (2, 4, 8)), (50, 300, (64, 128))
 CD_BETWEEN, CD_BEYOND = (50, 300, (16, 32)), (50, 300, (130, 150, 200, 250))
 WTW_SMALL, WTW_LARGE = (50, 600, (4, 8)), (50, 600, (32, 128))
 WTW_BETWEEN, WTW_BEYOND = (50, 600, (16, 64)), (50, 600, (132, 156, 200, 256))
+# Delay in seconds and the clock; numbers of objects; metres across; maze size, rooms, room side, goals; chain.
+DELAYS = [0, 10, 5, 15]
+WALKED = {
+    "spot_diff_basic": [{"delay": d, "seconds": 120} for d in DELAYS],
+    "spot_diff_passive": [{"delay": d, "seconds": 120} for d in DELAYS],
+    "spot_diff_motion": [{"delay": d, "seconds": 240} for d in DELAYS],
+    "spot_diff_multi_object": [{"objects": n, "seconds": 120} for n in ((2, 3), (5, 6), (4,), (7,))],
+    "visible_goal_with_buildings": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
+    "invisible_goal_with_buildings": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
+    "invisible_goal_empty_arena": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
+    "visible_goal_procedural_maze": [
+        {"size": size, "rooms": rooms, "room_side": side, "goals_per_room": goals, "seconds": 120}
+        for size, rooms, side, goals in ((11, 9, 3, 5), (21, 13, 7, 15), (15, 11, 5, 10), (27, 15, 9, 20))
+    ],
+    "transitive_inference": [{"objects": n, "seconds": 200} for n in (5, 7, 6, 8)],
+}
 TABLE = {
     "arbitrary_visuomotor_mapping": AVM_AND_CR,
     "continuous_recognition": AVM_AND_CR,
@@ -37,7 +53,8 @@ def test_every_task_has_these_nine_levels():
 
     assert list(memorylab.LEVELS) == LEVELS
     assert [level.stimuli for level in levels.values()] == SPLITS
-    assert set(memorylab.TASKS) == set(TABLE)
+    assert set(memorylab.TASKS) == set(TABLE) | set(WALKED)
+    assert len(memorylab.TASKS) == 13
 
 
 @pytest.mark.parametrize("task", TABLE)
@@ -45,6 +62,14 @@ def test_scales(task):
     for level, expected in zip(LEVELS, TABLE[task], strict=True):
         scales = find_task(task).scales_of(level)
         assert [(s.trials, s.seconds, s.delays) for s in scales] == [expected], level
+
+
+@pytest.mark.parametrize("task", WALKED)
+def test_scales_of_tasks_that_are_walked_through(task):
+    small, large, between, beyond = WALKED[task]
+    expected = [[small, large], [small], [large], [between], [beyond], [small], [large], [between], [beyond]]
+    for level, scales in zip(LEVELS, expected, strict=True):
+        assert [vars(scale) for scale in find_task(task).scales_of(level)] == scales, level
 
 
 def test_any_other_scale_by_keyword():
