@@ -215,7 +215,7 @@ def test_sticks_walk_and_look_as_the_actions_do():
         (lambda: memorylab.make("chess"), r"unknown task 'chess'; the tasks are .*change_detection \(cd\)"),
         (lambda: memorylab.make("avm", "hard"), r"unknown level 'hard'; the levels are .*holdout_interpolate"),
         (lambda: memorylab.make("iga", side=3), r"side must be a number of metres from 6 to 200"),
-        (lambda: memorylab.make("vgm", size=12), r"size must be an odd number from 7 to 63"),
+        (lambda: memorylab.make("vgm", cells=12), r"cells must be an odd number from 7 to 63"),
         (lambda: memorylab.make("sdmo", objects=(1,)), r"objects must be whole numbers from 2 to 12"),
         (lambda: memorylab.make("ti", objects=11), r"objects must be a whole number from 4 to 10"),
         (lambda: memorylab.make("sdb", delay=-1), r"delay must be a number of seconds"),

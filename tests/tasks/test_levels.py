@@ -28,8 +28,8 @@ WALKED = {
     "invisible_goal_with_buildings": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
     "invisible_goal_empty_arena": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
     "visible_goal_procedural_maze": [
-        {"size": size, "rooms": rooms, "room_side": side, "goals_per_room": goals, "seconds": 120}
-        for size, rooms, side, goals in ((11, 9, 3, 5), (21, 13, 7, 15), (15, 11, 5, 10), (27, 15, 9, 20))
+        {"cells": cells, "rooms": rooms, "room_side": side, "goals_per_room": goals, "seconds": 120}
+        for cells, rooms, side, goals in ((11, 9, 3, 5), (21, 13, 7, 15), (15, 11, 5, 10), (27, 15, 9, 20))
     ],
     "transitive_inference": [{"objects": n, "seconds": 200} for n in (5, 7, 6, 8)],
 }

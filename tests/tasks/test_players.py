@@ -46,7 +46,7 @@ def test_random_is_near_the_papers_random(task, level):
 
 # --- tasks that are walked through
 
-# What the remembering player must reach: the better of the paper's human and best agent, train, interpolate, extrapolate.
+# What the remembering player must reach: the better of the paper's human and best agent, on the three paper levels.
 REMEMBERING = {
     "spot_diff_basic": (0.98, 0.98, 0.98),
     "spot_diff_passive": (0.98, 0.98, 0.98),

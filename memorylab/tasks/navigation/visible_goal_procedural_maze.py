@@ -19,7 +19,7 @@ from memorylab.world.walking import step_towards, walk
 
 LARGEST = 63
 SCALE = np.dtype(
-    [("size", "i4"), ("rooms", "i4"), ("room_side", "i4"), ("goals_per_room", "i4"), ("frames", "i4")],
+    [("cells", "i4"), ("rooms", "i4"), ("room_side", "i4"), ("goals_per_room", "i4"), ("frames", "i4")],
 )
 
 
@@ -27,33 +27,33 @@ SCALE = np.dtype(
 class Maze:
     """Cells across with the outer wall, most rooms, longest side of a room, goal cells per room, and the clock."""
 
-    size: int
+    cells: int
     rooms: int
     room_side: int
     goals_per_room: int
     seconds: float = 120
 
     def __post_init__(self):
-        limits = {"size": (7, LARGEST), "rooms": (1, 1000), "room_side": (3, LARGEST), "goals_per_room": (1, 1000)}
+        limits = {"cells": (7, LARGEST), "rooms": (1, 1000), "room_side": (3, LARGEST), "goals_per_room": (1, 1000)}
         for name, (low, high) in limits.items():
             value = getattr(self, name)
-            kind = "an odd" if name in ("size", "room_side") else "a whole"
+            kind = "an odd" if name in ("cells", "room_side") else "a whole"
             if (
                 not isinstance(value, (int, np.integer))
                 or not low <= value <= high
                 or (kind == "an odd" and value % 2 == 0)
             ):
                 raise ValueError(f"{name} must be {kind} number from {low} to {high}, not {value!r}")
-        if self.room_side > self.size - 2:
-            raise ValueError(f"room_side must fit into the maze: at most {self.size - 2}, not {self.room_side}")
+        if self.room_side > self.cells - 2:
+            raise ValueError(f"room_side must fit into the maze: at most {self.cells - 2}, not {self.room_side}")
         if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
             raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
 
     def record(self) -> tuple:
-        return self.size, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
+        return self.cells, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
 
     def text(self) -> str:
-        return f"{self.size} x {self.size}, {self.rooms} rooms of 3 to {self.room_side}, {self.seconds:g} s"
+        return f"{self.cells} x {self.cells}, {self.rooms} rooms of 3 to {self.room_side}, {self.seconds:g} s"
 
 
 SCALES = {
@@ -93,20 +93,20 @@ REPORT = {
 
 @compiled
 def begin_episode(game, scale, stimuli):
-    game.scale = scale.size
+    game.scale = scale.cells
     game.cell = 1.0
-    game.rows = scale.size
-    game.columns = scale.size
+    game.rows = scale.cells
+    game.columns = scale.cells
     # Goals lie in the northern half for training, in the southern for holdout; row 0 is south.
-    half = scale.size // 2
-    low, high = (1, half - 1) if stimuli.holdout else (scale.size - half, scale.size - 2)
+    half = scale.cells // 2
+    low, high = (1, half - 1) if stimuli.holdout else (scale.cells - half, scale.cells - 2)
     while True:
         goals = generate_maze(
-            game, game.solid, game.marks, scale.size, scale.rooms, 3, scale.room_side, scale.goals_per_room, low, high
+            game, game.solid, game.marks, scale.cells, scale.rooms, 3, scale.room_side, scale.goals_per_room, low, high
         )
         if goals > 0:
             break
-    game.goal_row, game.goal_column = draw_marked_cell(game, game.marks, scale.size, GOAL)
+    game.goal_row, game.goal_column = draw_marked_cell(game, game.marks, scale.cells, GOAL)
     game.goals = 0
     game.goal_step = -1
     furnish_maze(game)
