@@ -82,17 +82,16 @@ def snapshot(
     check_level(level)
     for name, value in {"frames": frames, "every": every, "columns": columns, "zoom": zoom}.items():
         at_least_one(name, value)
-    strips = [
-        (f"{name}, {level}, {player}", watch(name, level, player, frames, every, seed, size=size)) for name in names
-    ]
-    if out.suffix == ".gif":
-        if len(strips) != 1:
-            raise ValueError(f"an animation shows one task, not {len(strips)}; name one, or write a .png")
-        save_animation(strips[0][1], zoom, out, every)
-    elif out.suffix == ".png":
-        save_sheet(contact_sheet(strips, columns, zoom), out)
-    else:
+    if out.suffix not in (".png", ".gif"):
         raise ValueError(f"--out must end in .png or .gif, not {out.name!r}")
+    if out.suffix == ".gif" and len(names) != 1:
+        raise ValueError(f"an animation shows one task, not {len(names)}; name one, or write a .png")
+    captions = [f"{name}, {level}, {player}" for name in names]
+    strips = [watch(name, level, player, frames, every, seed, size=size) for name in names]
+    if out.suffix == ".gif":
+        save_animation(strips[0], zoom, out, every)
+    else:
+        save_sheet(contact_sheet(list(zip(captions, strips, strict=True)), columns, zoom), out)
     print(out)
 
 

@@ -1,7 +1,6 @@
 """Contact sheets and animations of a task as a scripted player sees it."""
 
 import itertools
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +90,8 @@ def enlarge(picture: np.ndarray, zoom: int) -> Image.Image:
     return Image.fromarray(picture.repeat(zoom, 0).repeat(zoom, 1))
 
 
-def contact_sheet(strips: Iterable[tuple[str, list[np.ndarray]]], columns: int, zoom: int) -> Image.Image:
+def contact_sheet(strips: list[tuple[str, list[np.ndarray]]], columns: int, zoom: int) -> Image.Image:
     """Captioned strips of pictures below each other, each broken into rows of `columns`."""
-    strips = list(strips)
     height, width = (max(strip[1][0].shape[axis] for strip in strips) * zoom + MARGIN for axis in (0, 1))
     rows = [-(-len(pictures) // columns) for _, pictures in strips]
     sheet = Image.new("RGB", (columns * width + MARGIN, sum(rows) * height + len(strips) * CAPTION + MARGIN), PAPER)
