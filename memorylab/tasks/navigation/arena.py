@@ -140,7 +140,7 @@ def seek_goal(game, action, reach, clearance):
         return 0.0
     game.goals += 1
     game.goal_step = game.length
-    respawn(game, clearance)
+    respawn(game, max(clearance, reach))
     return 1.0
 
 

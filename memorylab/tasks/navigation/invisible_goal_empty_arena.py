@@ -23,7 +23,7 @@ GOAL_RADIUS = 0.16  # metres from its middle at which the goal counts as reached
 def begin_episode(game, scale, stimuli):
     build_arena(game, scale.side, False)
     place_goal(game, scale.side, stimuli.holdout)
-    respawn(game, CLEARANCE * scale.side)
+    respawn(game, max(CLEARANCE * scale.side, GOAL_RADIUS))
 
 
 @compiled

@@ -26,7 +26,7 @@ def begin_episode(game, scale, stimuli):
     build_arena(game, scale.side, True)
     place_goal(game, scale.side, stimuli.holdout)
     show_goal(game, GOAL_RADIUS)
-    respawn(game, CLEARANCE * scale.side)
+    respawn(game, max(CLEARANCE * scale.side, GOAL_RADIUS))
 
 
 @compiled
