@@ -163,13 +163,20 @@ def go_to_goal(game):
 
 @compiled
 def go_wandering(game):
-    """Towards a place drawn anew every few seconds and after each respawn: knows the walls, not the goal."""
+    """Towards a place drawn anew every few seconds and after each respawn, in quadrants where a goal may be.
+
+    It knows the walls and the rules, not the goal; it stays in a quadrant for a while before it tries the other.
+    """
     side = game.cell * CELLS
-    leg = game.frame // int(60.0 * side / SPEED * 0.6) + 1000 * game.goals
+    middle = game.cell + side / 2
+    leg = game.frame // int(60.0 * side / SPEED * 0.3) + 1000 * game.goals
+    in_north = int((leg // 4) % 2)
+    in_east = in_north if (game.goal_x > middle) == (game.goal_z > middle) else 1 - in_north
     for attempt in range(20):
         bits = hashed(hashed(game.key, -1 - WANDERINGS), 20 * leg + attempt)
-        x = game.cell + side * (0.03 + 0.94 * np.float64(bits & np.uint64(0xFFFF)) / 65536.0)
-        z = game.cell + side * (0.03 + 0.94 * np.float64((bits >> np.uint64(16)) & np.uint64(0xFFFF)) / 65536.0)
+        x = game.cell + side * (0.03 + 0.47 * np.float64(bits & np.uint64(0xFFFF)) / 65536.0 + 0.47 * in_east)
+        z = game.cell + side * (0.03 + 0.47 * np.float64((bits >> np.uint64(16)) & np.uint64(0xFFFF)) / 65536.0)
+        z += side * 0.47 * in_north
         if is_free(game, x, z, RADIUS):
             break
     x, z = way_around(game, x, z, RADIUS)
