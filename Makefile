@@ -6,8 +6,8 @@ BIN := .venv/bin
 
 demo: .venv/ready
 	$(BIN)/memorylab list
-	$(BIN)/memorylab snapshot all --out demo/tasks.png
-	$(BIN)/memorylab baseline --episodes 100 --out demo/baseline.csv
+	$(BIN)/memorylab snapshot all --frames 8 --every 8 --out demo/tasks.png
+	$(BIN)/memorylab baseline --levels train --episodes 64 --out demo/baseline.csv
 	@echo "Look at demo/tasks.png; the scores are in demo/baseline.csv."
 
 test: lint
