@@ -63,13 +63,14 @@ MAZE = {"train_small": 364, "train_large": 104, "holdout_interpolate": 198, "hol
 @pytest.mark.parametrize("task", REMEMBERING)
 def test_remembering_walkers_are_as_good_as_the_best(task):
     for level, least in zip(PAPER_LEVELS, REMEMBERING[task], strict=True):
-        scores, _ = play_episodes(task, level, "remembering", 256, seed=0)
+        episodes = 256 if task.startswith("spot") else 64  # walks between two rooms are short
+        scores, _ = play_episodes(task, level, "remembering", episodes, seed=0)
         assert scores.mean() >= least, level
 
 
 @pytest.mark.parametrize("level", MAZE)
 def test_the_maze_is_walked_better_than_humans_did(level):
-    scores, _ = play_episodes("visible_goal_procedural_maze", level, "remembering", 64, seed=0)
+    scores, _ = play_episodes("visible_goal_procedural_maze", level, "remembering", 32, seed=0)
     assert scores.mean() >= MAZE[level]
 
 
@@ -84,7 +85,7 @@ def test_forgetting_walkers_guess(task, chance):
 def test_forgetting_pays_in_no_task_that_needs_memory():
     for task in ("invisible_goal_with_buildings", "invisible_goal_empty_arena"):
         for level in PAPER_LEVELS:
-            forgetting, remembering = (play_episodes(task, level, p, 256, 0)[0] for p in ("forgetting", "remembering"))
+            forgetting, remembering = (play_episodes(task, level, p, 64, 0)[0] for p in ("forgetting", "remembering"))
             assert forgetting.mean() <= remembering.mean() / 2
     scores, _ = play_episodes("spot_diff_multi_object", "holdout_extrapolate", "forgetting", 512, seed=0)
     assert scores.mean() == pytest.approx(1 / 7, abs=0.05)
@@ -100,10 +101,10 @@ def test_random_walkers_are_near_the_papers_random(task):
         "transitive_inference",
     )  # whose training scales the paper lists apart
     levels = ("train_small", "train_large") if split else ("train",)
-    for level in (*levels, "holdout_interpolate", "holdout_extrapolate"):
+    for level in (*levels, "holdout_extrapolate"):
         expected = paper[task, "Random", level].mean
-        scores, _ = play_episodes(task, level, "random", 1024, seed=0)
-        error = 2 * scores.std() / 32  # 1024 episodes
+        scores, _ = play_episodes(task, level, "random", 256, seed=0)
+        error = 2 * scores.std() / 16  # 256 episodes; results/ has longer runs
         low, high = (expected - 0.02, expected + 0.02) if expected < 0.1 else (expected / 1.6, expected * 1.6)
         if task == "visible_goal_procedural_maze":
             low, high = expected / 2, expected * 2
