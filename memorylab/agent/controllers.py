@@ -1,0 +1,118 @@
+"""Working memory: from what is seen and recalled now, and what was thought before, to h_t.
+
+A controller keeps a state, a tuple of (B, H) tensors whose first is h. Its input comes in two parts: what is known for
+a whole trajectory at once (x_t, previous reward and action) goes through `embed` in one product, what follows step by
+step (m_t, h_(t-1)) through `advance`. New controllers plug in by adding a class here.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+State = tuple[Tensor, ...]
+
+
+class Controller(nn.Module):
+    """`input_size`: x_t, reward and action; `memory_size`: m_t, 0 without memory."""
+
+    state_parts = 1
+    gates = 1  # how many (B, H) maps of its inputs it needs
+
+    def __init__(self, input_size: int, memory_size: int, hidden_size: int):
+        super().__init__()
+        self.memory_size, self.hidden_size = memory_size, hidden_size
+        self.of_input = nn.Linear(input_size, self.gates * hidden_size)
+        past = self.recurrent_size()
+        self.of_past: nn.Module = nn.Linear(past, self.gates * hidden_size, bias=False) if past else nn.Identity()
+
+    def recurrent_size(self) -> int:
+        return self.memory_size + self.hidden_size
+
+    def initial_state(self, games: int, **options) -> State:
+        return tuple(torch.zeros(games, self.hidden_size, **options) for _ in range(self.state_parts))
+
+    def embed(self, inputs: Tensor) -> Tensor:
+        return self.of_input(inputs)
+
+    def past(self, m_t: Tensor | None, h_tm1: Tensor) -> Tensor:
+        """W [m_t, h_(t-1)] as one product."""
+        return self.of_past(h_tm1 if m_t is None else torch.cat([m_t, h_tm1], -1))
+
+    def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        raise NotImplementedError
+
+
+class FeedForward(Controller):
+    """h_t = ReLU(W [x_t, m_t] + b); the state only serves the next query."""
+
+    def recurrent_size(self) -> int:
+        return self.memory_size
+
+    def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        return (F.relu(embedded_t if m_t is None else embedded_t + self.of_past(m_t)),)
+
+
+class LSTM(Controller):
+    state_parts = 2
+    gates = 4
+
+    def __init__(self, input_size: int, memory_size: int, hidden_size: int):
+        super().__init__(input_size, memory_size, hidden_size)
+        with torch.no_grad():  # remember at first: a forget gate that starts open
+            self.of_input.bias[hidden_size : 2 * hidden_size] += 1.0
+
+    def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        h_tm1, c_tm1 = state
+        gates = embedded_t + self.past(m_t, h_tm1)
+        i, f, g, o = gates.chunk(4, -1)
+        c_t = torch.sigmoid(f) * c_tm1 + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c_t), c_t
+
+
+class GRU(Controller):
+    gates = 3
+
+    def __init__(self, input_size: int, memory_size: int, hidden_size: int):
+        super().__init__(input_size, memory_size, hidden_size)
+        self.of_remembered = nn.Linear(hidden_size, hidden_size)
+
+    def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        (h_tm1,) = state
+        r, z, n = (embedded_t + self.past(m_t, h_tm1)).chunk(3, -1)
+        n = torch.tanh(n + torch.sigmoid(r) * self.of_remembered(h_tm1))
+        z = torch.sigmoid(z)
+        return ((1 - z) * n + z * h_tm1,)
+
+
+class GatedLinearRecurrence(Controller):
+    """RG-LRU of Griffin (De et al. 2024): each unit forgets at its own gated pace, nothing else is recurrent.
+
+    r_t, i_t = sigmoid(W [x_t, m_t] + b); a_t = exp(-8 softplus(Lambda) r_t);
+    s_t = a_t s_(t-1) + sqrt(1 - a_t^2) i_t u_t; h_t = GELU(g_t) s_t.
+    """
+
+    state_parts = 2  # (h, s)
+    gates = 4
+
+    def __init__(self, input_size: int, memory_size: int, hidden_size: int):
+        super().__init__(input_size, memory_size, hidden_size)
+        paces = torch.linspace(0.9, 0.999, hidden_size)  # the slowest keep a thing for about a thousand steps
+        self.decay = nn.Parameter(torch.log(torch.expm1(-torch.log(paces) / 4)))  # a_t = pace where r_t = 1/2
+
+    def recurrent_size(self) -> int:
+        return self.memory_size
+
+    def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        _, s_tm1 = state
+        r, i, u, g = (embedded_t if m_t is None else embedded_t + self.of_past(m_t)).chunk(4, -1)
+        log_a = -8 * F.softplus(self.decay) * torch.sigmoid(r)
+        s_t = log_a.exp() * s_tm1 + (-torch.expm1(2 * log_a)).sqrt() * torch.sigmoid(i) * u
+        return F.gelu(g) * s_t, s_t
+
+
+CONTROLLERS: dict[str, type[Controller]] = {
+    "ff": FeedForward,
+    "lstm": LSTM,
+    "gru": GRU,
+    "lru": GatedLinearRecurrence,
+}

@@ -1,0 +1,63 @@
+"""From a picture to x_t. Pictures come as (B, height, width, 3) uint8, which is channels-last as it stands."""
+
+import torch
+from torch import Tensor, nn
+
+
+class ResidualSubBlock(nn.Module):
+    def __init__(self, maps: int):
+        super().__init__()
+        self.first = nn.Conv2d(maps, maps, 3, padding=1)
+        self.second = nn.Conv2d(maps, maps, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.second(torch.relu(self.first(torch.relu(x))))
+
+
+BLOCK_MAPS = (16, 32, 32)
+
+
+def halved(side: int) -> int:
+    """The side after a 3 x 3 pooling with stride 2 and a border of 1."""
+    return (side + 1) // 2
+
+
+class ResidualEncoder(nn.Module):
+    """The paper's (appendix A.2): three blocks of convolution, pooling and two residual sub-blocks, then a layer."""
+
+    def __init__(self, height: int, width: int, embedding_size: int):
+        super().__init__()
+        layers: list[nn.Module] = []
+        before = 3
+        for maps in BLOCK_MAPS:
+            layers += [nn.Conv2d(before, maps, 3, padding=1), nn.MaxPool2d(3, stride=2, padding=1)]
+            layers += [ResidualSubBlock(maps), ResidualSubBlock(maps)]
+            before, height, width = maps, halved(height), halved(width)
+        self.convolutions = nn.Sequential(*layers, nn.ReLU(), nn.Flatten())
+        self.layer = nn.Linear(before * height * width, embedding_size)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return torch.relu(self.layer(self.convolutions(pictures)))
+
+
+class SmallEncoder(nn.Module):
+    """Two strided convolutions (the shallow network of IMPALA): the fastest of those measured on a CPU."""
+
+    def __init__(self, height: int, width: int, embedding_size: int):
+        super().__init__()
+        first, second = nn.Conv2d(3, 16, 8, stride=4), nn.Conv2d(16, 32, 4, stride=2)
+        self.convolutions = nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Flatten())
+        rows, columns = (((side - 8) // 4 + 1 - 4) // 2 + 1 for side in (height, width))
+        self.layer = nn.Linear(32 * rows * columns, embedding_size)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return torch.relu(self.layer(self.convolutions(pictures)))
+
+
+ENCODERS: dict[str, type[nn.Module]] = {"residual": ResidualEncoder, "small": SmallEncoder}
+SMALLEST_SIDE = {"residual": 1, "small": 20}
+
+
+def as_floats(pictures: Tensor, dtype: torch.dtype) -> Tensor:
+    """(B, height, width, 3) bytes to (B, 3, height, width) in [0, 1]; they stay where they are: channels-last."""
+    return pictures.permute(0, 3, 1, 2).to(dtype).div_(255)

@@ -1,0 +1,202 @@
+"""Episodic memory (MEM): the store of one game's past, the nearest-neighbour read, jumpy backpropagation.
+
+Paper, section 3. Slot i keeps p_i = x_t, v_i = h_t and the key k_i = W_k [p_i, v_i] + b_k (eq. 2). The query
+q_t = W_q [x_t, h_(t-1)] + b_q (eq. 3) finds the K nearest keys, and m_t = sum_j w_j v_j with
+w_j ~ 1 / (epsilon + |q_t - W_k [p_j, v_j] - b_k|^2) (eq. 4).
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+
+class Recalled(NamedTuple):
+    """The K slots that a read found: all that a learner needs to repeat it, whatever the capacity."""
+
+    pv: Tensor  # (..., K, P + H): [p_j, v_j]
+    k: Tensor | None  # (..., K, D): the keys as cached; only kept where the read uses them (no jumpy backpropagation)
+    valid: Tensor  # (..., K) bool: False where fewer than K slots are filled
+    age: Tensor  # (..., K) int64: how many steps ago it was written; for diagnostics
+
+    def at(self, t: int) -> "Recalled":
+        return Recalled(self.pv[t], None if self.k is None else self.k[t], self.valid[t], self.age[t])
+
+
+def stacked(steps: Sequence[Recalled]) -> Recalled:
+    """What single steps recalled, as a trajectory."""
+    keys = [step.k for step in steps if step.k is not None]
+    return Recalled(
+        torch.stack([step.pv for step in steps]),
+        torch.stack(keys) if keys else None,
+        torch.stack([step.valid for step in steps]),
+        torch.stack([step.age for step in steps]),
+    )
+
+
+class Neighbours(NamedTuple):
+    keys: Tensor  # (..., K, D)
+    values: Tensor  # (..., K, H)
+    valid: Tensor  # (..., K)
+
+
+class EpisodicStore:
+    """First-in-first-out rings of (p, v, k), one per game, all written at the same slot of their rings.
+
+    An empty slot has an infinite squared norm, hence an infinite distance: a search needs no mask, and a game is wiped
+    by one row of infinities.
+    """
+
+    def __init__(
+        self, games: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
+    ):
+        if capacity < 1:
+            raise ValueError(f"a memory needs a capacity of at least 1 slot, not {capacity}")
+        options = {"device": device, "dtype": dtype or torch.get_default_dtype()}
+        self.capacity, self.input_size = capacity, input_size
+        self.pv = torch.zeros(games, capacity, input_size + hidden_size, **options)
+        self.k = torch.zeros(games, capacity, key_size, **options)
+        self.squared_norm = torch.full((games, capacity, 1), torch.inf, **options)
+        self.next_slot = 0
+
+    def wipe(self, reset: Tensor) -> None:
+        """Forget everything in the games where an episode begins."""
+        self.squared_norm.masked_fill_(reset[:, None, None], torch.inf)
+
+    def write(self, p: Tensor, v: Tensor, k: Tensor) -> None:
+        """One more slot in every game, over the oldest one when the ring is full. No gradient enters."""
+        i = self.next_slot
+        self.pv[:, i, : self.input_size] = p.detach()
+        self.pv[:, i, self.input_size :] = v.detach()
+        self.k[:, i] = k.detach()
+        self.squared_norm[:, i, 0] = k.detach().square().sum(-1)
+        self.next_slot = (i + 1) % self.capacity
+
+    def nearest(self, q: Tensor, number: int) -> tuple[Tensor, Tensor]:
+        """The slots (B, K) of the keys nearest to the queries (B, D), and which of them are filled.
+
+        |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
+        """
+        distance = torch.baddbmm(self.squared_norm, self.k, q.detach()[:, :, None], alpha=-2)[:, :, 0]
+        near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
+        return slots, near < torch.inf
+
+    def recall(self, q: Tensor, number: int, with_keys: bool) -> Recalled:
+        slots, valid = self.nearest(q, number)
+        pv = gather_slots(self.pv, slots)
+        k = gather_slots(self.k, slots) if with_keys else None
+        return Recalled(pv, k, valid, (self.next_slot - 1 - slots) % self.capacity + 1)
+
+    def filled(self) -> Tensor:
+        """(B, capacity) bool."""
+        return self.squared_norm[:, :, 0] < torch.inf
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything, for a checkpoint."""
+        return {
+            "pv": self.pv,
+            "k": self.k,
+            "squared_norm": self.squared_norm,
+            "next_slot": torch.tensor(self.next_slot),
+        }
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        self.pv.copy_(state["pv"])
+        self.k.copy_(state["k"])
+        self.squared_norm.copy_(state["squared_norm"])
+        self.next_slot = int(state["next_slot"])
+
+
+def gather_slots(table: Tensor, slots: Tensor) -> Tensor:
+    """Rows `slots` (B, K) of each game's `table` (B, capacity, size): (B, K, size)."""
+    games = torch.arange(len(table), device=table.device)[:, None]
+    return table[games, slots]
+
+
+class EpisodicRead(nn.Module):
+    """W_k, b_k, W_q, b_q and the read."""
+
+    def __init__(self, input_size: int, hidden_size: int, key_size: int, epsilon: float, jumpy: bool):
+        super().__init__()
+        self.input_size, self.epsilon, self.jumpy = input_size, epsilon, jumpy
+        self.key = nn.Linear(input_size + hidden_size, key_size)
+        self.query_of_x = nn.Linear(input_size, key_size)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
+        self.query_of_h = nn.Linear(hidden_size, key_size, bias=False)
+
+    def keys_to_write(self, x_t: Tensor, h_t: Tensor) -> Tensor:
+        """Eq. 2 and 5: k_i = W_k [SG(p_i), SG(v_i)] + b_k."""
+        return self.key(torch.cat([x_t.detach(), h_t.detach()], -1))
+
+    def neighbours(self, recalled: Recalled) -> Neighbours:
+        """Jumpy backpropagation: keys anew from the p_j and v_j of then through the W_k and b_k of now."""
+        keys = self.key(recalled.pv) if recalled.k is None else recalled.k
+        return Neighbours(keys, recalled.pv[..., self.input_size :], recalled.valid)
+
+    def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
+        """Eq. 4: (m_t, w_t); zeros where nothing is filled."""
+        squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
+        w = near.valid / (self.epsilon + squared_distance)
+        w = w / w.sum(-1, keepdim=True).clamp_min(torch.finfo(w.dtype).tiny)
+        m_t = (w[..., None, :] @ near.values)[..., 0, :]
+        return m_t, w
+
+
+class Past:
+    """What can be recalled along a trajectory x (T, B, X)."""
+
+    def __init__(self, read: EpisodicRead, x: Tensor):
+        self.read = read
+        self.query_of_x = read.query_of_x(x)
+
+    def recall(self, t: int, h_tm1: Tensor) -> tuple[Tensor, Tensor]:
+        """(m_t, w_t) by eq. 3, q_t = W_q [x_t, h_(t-1)] + b_q, and eq. 4."""
+        q_t = self.query_of_x[t] + self.read.query_of_h(h_tm1)
+        return self.read(q_t, self.neighbours(t, q_t))
+
+    def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
+        raise NotImplementedError
+
+    def write(self, x_t: Tensor, h_t: Tensor) -> None:
+        raise NotImplementedError
+
+    def recalled(self) -> Recalled:
+        raise NotImplementedError
+
+
+class SearchedPast(Past):
+    """Searched in a store and written to it: acting."""
+
+    def __init__(self, read: EpisodicRead, x: Tensor, store: EpisodicStore, resets: Tensor, number: int):
+        super().__init__(read, x)
+        self.store, self.resets, self.number = store, resets, number
+        self.found: list[Recalled] = []
+
+    def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
+        self.store.wipe(self.resets[t])
+        self.found.append(self.store.recall(q_t, self.number, with_keys=not self.read.jumpy))
+        return self.read.neighbours(self.found[-1])
+
+    def write(self, x_t: Tensor, h_t: Tensor) -> None:
+        self.store.write(x_t, h_t, self.read.keys_to_write(x_t, h_t))
+
+    def recalled(self) -> Recalled:
+        return stacked(self.found)
+
+
+class ReplayedPast(Past):
+    """As an actor found and wrote it: learning. The keys of all steps come from one product."""
+
+    def __init__(self, read: EpisodicRead, x: Tensor, recalled: Recalled):
+        super().__init__(read, x)
+        self.found = recalled
+        self.near = read.neighbours(recalled)
+
+    def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
+        return Neighbours(*(part[t] for part in self.near))
+
+    def write(self, x_t: Tensor, h_t: Tensor) -> None:
+        """The actor has written."""
+
+    def recalled(self) -> Recalled:
+        return self.found
