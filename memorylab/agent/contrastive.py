@@ -31,31 +31,29 @@ class Contrastive(nn.Module):
             raise ValueError(f"cpc_steps must be at most {len(x) - 1} with an unroll of {len(x)}, not {self.steps}")
         T, B = resets.shape
         N = self.steps
-        predictions = self.predict(h).view(T, B, N, self.embedding_size)
-        scores = torch.einsum("tbkx,jbx->bktj", predictions, x)
+        predictions = self.predict(h.transpose(0, 1)).view(B, T * N, self.embedding_size)
+        scores = (predictions @ x.permute(1, 2, 0)).view(B, T, N, T)
 
-        t = torch.arange(T, device=x.device)
+        j = torch.arange(T, device=x.device)
         k = torch.arange(1, N + 1, device=x.device)
-        is_sample = t >= k[:, None]  # (N, j): with t counted from 0, x_k ... x_(T-1)
-        log_p = scores.masked_fill(~is_sample[None, :, None, :], NEVER).log_softmax(-1)
+        is_sample = j >= k[:, None]  # (N, j): counted from 0, they are x_k ... x_(T-1)
+        log_p = scores.masked_fill(~is_sample, NEVER).log_softmax(-1)
 
-        target = (t + k[:, None]).clamp_max(T - 1)  # (N, t)
-        positive = log_p.gather(-1, target[None, :, :, None].expand(B, N, T, 1))[..., 0]
-        is_negative = is_sample[:, None, :] & (t != target[:, :, None])  # (N, t, j)
-        negative = torch.where(is_negative, torch.log1p(-log_p.exp().clamp_max(1 - 1e-6)), 0).sum(-1)
-        negative = negative / is_negative.sum(-1).clamp_min(1)
+        target = (j[:, None] + k).clamp_max(T - 1)  # (T, N)
+        positive = log_p.gather(-1, target[None, :, :, None].expand(B, T, N, 1))[..., 0]
+        is_negative = is_sample & (j != target[:, :, None])  # (T, N, j)
+        log_not_p = torch.log1p(-log_p.exp().clamp_max(1 - 1e-6))
+        negative = torch.where(is_negative, log_not_p, 0).sum(-1) / is_negative.sum(-1).clamp_min(1)
 
         counts = self.pairs_within_episodes(resets, target)
-        loss = -((positive + negative) * counts).sum((0, 2)) / counts.sum((0, 2)).clamp_min(1)
-        is_hit = log_p.argmax(-1) == target
-        return ContrastiveLoss(loss.sum(), ((is_hit * counts).sum() / counts.sum().clamp_min(1)).detach())
+        loss = -((positive + negative) * counts).sum((0, 1)) / counts.sum((0, 1)).clamp_min(1)
+        is_hit = (log_p.detach().argmax(-1) == target) & counts
+        return ContrastiveLoss(loss.sum(), is_hit.sum() / counts.sum().clamp_min(1))
 
     def pairs_within_episodes(self, resets: Tensor, target: Tensor) -> Tensor:
-        """(B, N, t): 1 where t + k is still in the trajectory and in the episode of t."""
+        """(B, T, N): whether t + k is still in the trajectory, and in the episode of t."""
         T = len(resets)
-        episode = resets.long().cumsum(0)  # (T, B)
+        episode = resets.long().cumsum(0).T  # (B, T)
         t = torch.arange(T, device=resets.device)
         k = torch.arange(1, self.steps + 1, device=resets.device)
-        is_inside = t + k[:, None] < T  # (N, t)
-        is_same = episode[target] == episode  # (N, t, B)
-        return (is_inside[:, :, None] & is_same).permute(2, 0, 1)
+        return (t[:, None] + k < T) & (episode[:, target] == episode[:, :, None])

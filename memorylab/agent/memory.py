@@ -57,7 +57,7 @@ class EpisodicStore:
         self.capacity, self.input_size = capacity, input_size
         self.pv = torch.zeros(games, capacity, input_size + hidden_size, **options)
         self.k = torch.zeros(games, capacity, key_size, **options)
-        self.squared_norm = torch.full((games, capacity, 1), torch.inf, **options)
+        self.squared_norm = torch.full((games, 1, capacity), torch.inf, **options)
         self.next_slot = 0
 
     def wipe(self, reset: Tensor) -> None:
@@ -70,7 +70,7 @@ class EpisodicStore:
         self.pv[:, i, : self.input_size] = p.detach()
         self.pv[:, i, self.input_size :] = v.detach()
         self.k[:, i] = k.detach()
-        self.squared_norm[:, i, 0] = k.detach().square().sum(-1)
+        self.squared_norm[:, 0, i] = k.detach().square().sum(-1)
         self.next_slot = (i + 1) % self.capacity
 
     def nearest(self, q: Tensor, number: int) -> tuple[Tensor, Tensor]:
@@ -78,7 +78,7 @@ class EpisodicStore:
 
         |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
         """
-        distance = torch.baddbmm(self.squared_norm, self.k, q.detach()[:, :, None], alpha=-2)[:, :, 0]
+        distance = torch.baddbmm(self.squared_norm, q.detach()[:, None], self.k.mT, alpha=-2)[:, 0]
         near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
         return slots, near < torch.inf
 
@@ -90,7 +90,7 @@ class EpisodicStore:
 
     def filled(self) -> Tensor:
         """(B, capacity) bool."""
-        return self.squared_norm[:, :, 0] < torch.inf
+        return self.squared_norm[:, 0] < torch.inf
 
     def state(self) -> dict[str, Tensor]:
         """Everything, for a checkpoint."""
@@ -147,7 +147,9 @@ class Past:
 
     def __init__(self, read: EpisodicRead, x: Tensor):
         self.read = read
-        self.query_of_x = read.query_of_x(x)
+        self.query_of_x = read.query_of_x(
+            x
+        ).unbind()  # steps unbound at once: gradients of x[t] one by one cost T times x
 
     def recall(self, t: int, h_tm1: Tensor) -> tuple[Tensor, Tensor]:
         """(m_t, w_t) by eq. 3, q_t = W_q [x_t, h_(t-1)] + b_q, and eq. 4."""
@@ -190,10 +192,12 @@ class ReplayedPast(Past):
     def __init__(self, read: EpisodicRead, x: Tensor, recalled: Recalled):
         super().__init__(read, x)
         self.found = recalled
-        self.near = read.neighbours(recalled)
+        self.near = [
+            Neighbours(*step) for step in zip(*(part.unbind() for part in read.neighbours(recalled)), strict=True)
+        ]
 
     def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
-        return Neighbours(*(part[t] for part in self.near))
+        return self.near[t]
 
     def write(self, x_t: Tensor, h_t: Tensor) -> None:
         """The actor has written."""

@@ -105,15 +105,15 @@ class MemoryRecallAgent(nn.Module):
         past = self.past(x, inputs.resets, recalled, store)
         keep = (~inputs.resets)[:, :, None].to(x.dtype)
         hs, weights = [], []
-        for t in range(len(x)):
+        for t, (x_t, embedded_t) in enumerate(zip(x.unbind(), embedded.unbind(), strict=True)):
             state = tuple(part * keep[t] for part in state)
             m_t = None
             if past is not None:
                 m_t, w_t = past.recall(t, state[0])
                 weights.append(w_t)
-            state = self.controller.advance(embedded[t], m_t, state)
+            state = self.controller.advance(embedded_t, m_t, state)
             if past is not None:
-                past.write(x[t], state[0])
+                past.write(x_t, state[0])
             hs.append(state[0])
         h = torch.stack(hs)
         recalled = None if past is None else past.recalled()
