@@ -74,13 +74,17 @@ class GRU(Controller):
 
     def __init__(self, input_size: int, memory_size: int, hidden_size: int):
         super().__init__(input_size, memory_size, hidden_size)
-        self.of_remembered = nn.Linear(hidden_size, hidden_size)
+        self.of_h = nn.Linear(hidden_size, 3 * hidden_size)
+
+    def recurrent_size(self) -> int:
+        return self.memory_size
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         (h_tm1,) = state
-        r, z, n = (embedded_t + self.past(m_t, h_tm1)).chunk(3, -1)
-        n = torch.tanh(n + torch.sigmoid(r) * self.of_remembered(h_tm1))
-        z = torch.sigmoid(z)
+        r, z, n = (embedded_t if m_t is None else embedded_t + self.of_past(m_t)).chunk(3, -1)
+        r_of_h, z_of_h, n_of_h = self.of_h(h_tm1).chunk(3, -1)
+        n = torch.tanh(n + torch.sigmoid(r + r_of_h) * n_of_h)  # all that n has of h_(t-1) is gated by r
+        z = torch.sigmoid(z + z_of_h)
         return ((1 - z) * n + z * h_tm1,)
 
 
