@@ -1,5 +1,6 @@
 """The agent: one network with `step` for acting and `unroll` for learning, both made of the same time step."""
 
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
@@ -132,7 +133,8 @@ class MemoryRecallAgent(nn.Module):
     def encode(self, pictures: Tensor) -> Tensor:
         """(T, B, height, width, 3) bytes to x (T, B, X)."""
         floats = as_floats(pictures.flatten(0, 1), self.dtype)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.encoder_bfloat16):
+        is_half = self.config.encoder_bfloat16
+        with torch.autocast(self.device.type, torch.bfloat16) if is_half else nullcontext():  # not on every device
             x = self.encoder(floats)
         return x.to(self.dtype).view(*pictures.shape[:2], -1)
 
