@@ -137,7 +137,8 @@ class EpisodicRead(nn.Module):
         """Eq. 4: (m_t, w_t); zeros where nothing is filled."""
         squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
         w = near.valid / (self.epsilon + squared_distance)
-        w = w / w.sum(-1, keepdim=True).clamp_min(torch.finfo(w.dtype).tiny)
+        total = w.sum(-1, keepdim=True)
+        w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
         m_t = (w[..., None, :] @ near.values)[..., 0, :]
         return m_t, w
 
