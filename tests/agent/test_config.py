@@ -62,7 +62,7 @@ def test_an_unknown_model_lists_the_ten():
     ],
 )
 def test_a_wrong_setting_is_one_sentence_with_what_is_wrong_and_what_is_right(wrong, sentence):
-    with pytest.raises(ValueError, match="must be|needs") as error:
+    with pytest.raises(ValueError, match=r"must be|needs") as error:
         AgentConfig(**wrong)
     assert str(error.value) == sentence
 

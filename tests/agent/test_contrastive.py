@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 import torch
+from small_agents import doubles
 
 from memorylab.agent.contrastive import Contrastive
-from small_agents import doubles
 
 X, H = 4, 3
 

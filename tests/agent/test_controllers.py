@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from small_agents import doubles
 from torch import nn
 
 from memorylab.agent.controllers import CONTROLLERS, Controller
-from small_agents import doubles
 
 INPUT, HIDDEN, GAMES, STEPS = 5, 6, 3, 8
 

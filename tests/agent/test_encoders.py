@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 import torch
+from small_agents import doubles
 from torch import nn
 
 from memorylab.agent.encoders import ENCODERS, SMALLEST_SIDE, ResidualEncoder, as_floats
-from small_agents import doubles
 
 SIZES = [(72, 96), (36, 48), (17, 23), (64, 64), (21, 40)]
 ALLOWED = [(name, size) for name in ENCODERS for size in SIZES if min(size) >= SMALLEST_SIDE[name]]

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 import torch
+from small_agents import doubles
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
 from memorylab.agent.memory import EpisodicRead, EpisodicStore, Recalled, ReplayedPast, SearchedPast, stacked
-from small_agents import doubles
 
 P, H, D, EPSILON = 5, 4, 3, 1e-3
 

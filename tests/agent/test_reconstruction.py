@@ -3,10 +3,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from small_agents import doubles, random_inputs, small_agent
 from torch import nn
 
 from memorylab.agent.reconstruction import Reconstruction
-from small_agents import doubles, random_inputs, small_agent
 
 H, X, A = 6, 7, 4
 
