@@ -1,8 +1,8 @@
 """Episodic memory (MEM): the store of one game's past, the nearest-neighbour read, jumpy backpropagation.
 
-Paper, section 3. Slot i keeps p_i = x_t, v_i = h_t and the key k_i = W_k [p_i, v_i] + b_k (eq. 2). The query
-q_t = W_q [x_t, h_(t-1)] + b_q (eq. 3) finds the K nearest keys, and m_t = sum_j w_j v_j with
-w_j ~ 1 / (epsilon + |q_t - W_k [p_j, v_j] - b_k|^2) (eq. 4).
+Paper, section 3. Slot i keeps p_i = x_t, v_i = h_t and the key k_i = W_k [p_i, v_i] + b_k (eq. 1). The query
+q_t = W_q [x_t, h_(t-1)] + b_q (eq. 2) finds the K nearest keys, and m_t = sum_j w_j v_j with
+w_j ~ 1 / (epsilon + |q_t - W_k [p_j, v_j] - b_k|^2) (eq. 3).
 """
 
 from collections.abc import Sequence
@@ -125,7 +125,7 @@ class EpisodicRead(nn.Module):
         self.query_of_h = nn.Linear(hidden_size, key_size, bias=False)
 
     def keys_to_write(self, x_t: Tensor, h_t: Tensor) -> Tensor:
-        """Eq. 2 and 5: k_i = W_k [SG(p_i), SG(v_i)] + b_k."""
+        """Eq. 1 and 4: k_i = W_k [SG(p_i), SG(v_i)] + b_k."""
         return self.key(torch.cat([x_t.detach(), h_t.detach()], -1))
 
     def neighbours(self, recalled: Recalled) -> Neighbours:
@@ -134,7 +134,7 @@ class EpisodicRead(nn.Module):
         return Neighbours(keys, recalled.pv[..., self.input_size :], recalled.valid)
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
-        """Eq. 4: (m_t, w_t); zeros where nothing is filled."""
+        """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
         squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
         w = near.valid / (self.epsilon + squared_distance)
         total = w.sum(-1, keepdim=True)
@@ -153,7 +153,7 @@ class Past:
         ).unbind()  # steps unbound at once: gradients of x[t] one by one cost T times x
 
     def recall(self, t: int, h_tm1: Tensor) -> tuple[Tensor, Tensor]:
-        """(m_t, w_t) by eq. 3, q_t = W_q [x_t, h_(t-1)] + b_q, and eq. 4."""
+        """(m_t, w_t) by eq. 2, q_t = W_q [x_t, h_(t-1)] + b_q, and eq. 3."""
         q_t = self.query_of_x[t] + self.read.query_of_h(h_tm1)
         return self.read(q_t, self.neighbours(t, q_t))
 

@@ -20,10 +20,10 @@ class SlowMemory:
         self.capacity = capacity
         self.slots: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
-    def key(self, p, v):  # eq. 2
+    def key(self, p, v):  # eq. 1
         return self.W_k @ np.concatenate([p, v]) + self.b_k
 
-    def query(self, x_t, h_tm1):  # eq. 3
+    def query(self, x_t, h_tm1):  # eq. 2
         return self.W_q @ np.concatenate([x_t, h_tm1]) + self.b_q
 
     def write(self, x_t, h_t):
@@ -32,7 +32,7 @@ class SlowMemory:
         self.slots.append((x_t, h_t, self.key(x_t, h_t)))
 
     def read(self, q_t, K):
-        """Eq. 4: m_t, and the weight of each neighbour by its age."""
+        """Eq. 3: m_t, and the weight of each neighbour by its age."""
         by_distance = sorted(range(len(self.slots)), key=lambda i: ((q_t - self.slots[i][2]) ** 2).sum())
         closeness = {}
         for j in by_distance[:K]:
