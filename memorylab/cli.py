@@ -23,10 +23,11 @@ except ImportError:
     print("memorylab: the command line needs more packages: pip install 'memorylab[cli]'", file=sys.stderr)
     sys.exit(2)
 
+from memorylab.files import replacing
 from memorylab.laboratory.baseline import PLAYERS, Baseline, Player, baselines
 from memorylab.laboratory.bench import Speed
 from memorylab.laboratory.bench import bench as measure_speed
-from memorylab.laboratory.snapshot import contact_sheet, replacing, save_animation, save_sheet, watch
+from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
 
 TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks, by name or short name; all if none.")]
 AllTasks = Positional[TaskNames]
@@ -169,6 +170,10 @@ def bench(
     print_rows(rows, json, csv, speed_table)
 
 
+def train() -> None:
+    """Train an agent on a task; memorylab train --help tells all settings."""
+
+
 # --- helpers
 
 
@@ -250,14 +255,32 @@ def as_json(rows: Sequence[Any]) -> str:
     return json_module.dumps([asdict(row) for row in rows], indent=2) + "\n"
 
 
-VERBS: dict[str, Callable] = {"list": list_tasks, "snapshot": snapshot, "baseline": baseline, "bench": bench}
+VERBS: dict[str, Callable] = {
+    "list": list_tasks,
+    "snapshot": snapshot,
+    "baseline": baseline,
+    "bench": bench,
+    "train": train,
+}
+
+
+def start_training(arguments: Sequence[str]) -> None:
+    try:
+        from memorylab.runtime import command
+    except ImportError as problem:
+        raise ValueError(f"training needs more packages ({problem.name}): pip install 'memorylab[agent]'") from None
+    command.train(arguments)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     description = "Thirteen first-person memory tasks. Short names: " + ", ".join(SHORT_NAMES)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        tyro.extras.subcommand_cli_from_dict(VERBS, prog="memorylab", description=description, args=arguments)
-    except (ValueError, TypeError, OSError) as problem:
+        if given[:1] == ["train"]:
+            start_training(given[1:])
+            return
+        tyro.extras.subcommand_cli_from_dict(VERBS, prog="memorylab", description=description, args=given)
+    except (ValueError, TypeError, OSError, RuntimeError) as problem:
         print(f"memorylab: {problem}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

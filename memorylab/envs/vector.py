@@ -111,6 +111,21 @@ class MemoryVectorEnv(VectorEnv):
             raise ValueError(f"out must be a contiguous writeable uint8 array of shape {pictures.shape}")
         return out
 
+    def state(self) -> np.ndarray:
+        """Every game as it stands, as bytes: `restore` goes on from there, bit for bit."""
+        return self.games.records.view(np.uint8).reshape(self.num_envs, -1).copy()
+
+    def restore(self, state: np.ndarray) -> None:
+        """Go on from a `state` of the same task, number of games and settings; a picture comes with the next step."""
+        records = self.games.records
+        expected = (self.num_envs, records.dtype.itemsize)
+        if state.dtype != np.uint8 or state.shape != expected:
+            raise ValueError(f"the state must be uint8 of shape {expected}, not {state.dtype} of {state.shape}")
+        records.view(np.uint8).reshape(expected)[:] = state
+        if "repaint" in (records.dtype.names or ()):
+            records["repaint"] = 1  # what hangs on the panel is not part of a record
+        self.begun = True
+
     def check_open(self) -> None:
         if self.closed:
             raise RuntimeError("this environment is closed")

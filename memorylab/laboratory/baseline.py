@@ -4,16 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.scripted import play_episodes
 from memorylab.laboratory.paper import episode_rewards
 from memorylab.tasks.task import find_task
 
 Player = Literal["random", "forgetting", "remembering"]
 PLAYERS: tuple[Player, ...] = ("random", "forgetting", "remembering")
-MAX_GAMES = 256
-UNSEEN = (8, 8)  # scripted players read the game's state; nobody looks at the pictures
 
 
 @dataclass(frozen=True)
@@ -27,32 +23,6 @@ class Baseline:
     mean_length: float
     paper_random: float | None
     paper_human: float | None
-
-
-def play_episodes(
-    task: str, level: str, player: str, episodes: int, seed: int, on_episodes: Callable[[int], None] = lambda _: None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and lengths of at least `episodes` episodes.
-
-    Every game plays the same number of them: to count whichever end first would favour short ones.
-    """
-    env = MemoryVectorEnv(task, level, min(episodes, MAX_GAMES), seed=seed, size=UNSEEN)
-    quota = -(-episodes // env.num_envs)
-    played = np.zeros(env.num_envs, np.int64)
-    scores, lengths = (np.zeros((env.num_envs, quota)) for _ in range(2))
-    actions = np.zeros(env.num_envs, np.int64)
-    env.reset()
-    while played.min() < quota:
-        env.games.act(player, actions)
-        *_, info = env.step(actions)
-        if "final_info" in info:
-            ended = np.flatnonzero(info["_final_info"] & (played < quota))
-            scores[ended, played[ended]] = info["final_info"]["score"][ended]
-            lengths[ended, played[ended]] = info["final_info"]["length"][ended]
-            played[ended] += 1
-            on_episodes(len(ended))
-    env.close()
-    return scores.ravel(), lengths.ravel()
 
 
 def baselines(

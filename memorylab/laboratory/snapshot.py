@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from memorylab.envs.single import MemoryEnv
+from memorylab.files import replacing
 from memorylab.world.materials import STRIDE
 
 MARGIN = 4
@@ -116,20 +117,3 @@ def save_animation(pictures: list[np.ndarray], zoom: int, path: Path, every: int
 def save_sheet(sheet: Image.Image, path: Path) -> None:
     with replacing(path) as temporary:
         sheet.save(temporary, "PNG")
-
-
-class replacing:
-    """A temporary path that takes the place of `path` when all went well."""
-
-    def __init__(self, path: Path):
-        self.path, self.temporary = path, path.with_name(f".{path.name}.part")
-
-    def __enter__(self) -> Path:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        return self.temporary
-
-    def __exit__(self, problem: Any, *_: Any) -> None:
-        if problem is None:
-            self.temporary.replace(self.path)
-        else:
-            self.temporary.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memorylab.laboratory.baseline import play_episodes
+from memorylab.envs.scripted import play_episodes
 from memorylab.laboratory.paper import episode_rewards
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import TASKS, find_task

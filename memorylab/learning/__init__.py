@@ -1,0 +1,1 @@
+"""IMPALA's parts: V-trace, losses, actor, learner, evaluation, checkpoints. Each runs in one process by itself."""

@@ -1,0 +1,157 @@
+"""An actor: one policy in N games, T steps at a time."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from memorylab.agent.controllers import State
+from memorylab.agent.memory import Recalled
+from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
+from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
+
+
+class VectorGames(Protocol):
+    """What an actor needs of a vector environment; autoreset is SAME_STEP."""
+
+    num_envs: int
+
+    def reset(self) -> tuple[np.ndarray, dict[str, Any]]: ...
+
+    def step(self, actions: np.ndarray) -> tuple: ...
+
+
+class Player:
+    """An agent in the middle of its games: its working memory, its store, what it met last."""
+
+    def __init__(self, env: VectorGames, agent: MemoryRecallAgent, seed: int):
+        self.env, self.agent = env, agent
+        games = env.num_envs
+        self.generator = torch.Generator(agent.device).manual_seed(seed)
+        self.state = agent.initial_state(games)
+        self.store = agent.new_store(games)
+        pictures, _ = env.reset()
+        self.inputs = Inputs(
+            self.tensor(pictures),
+            torch.zeros(games, dtype=agent.dtype, device=agent.device),
+            torch.zeros(games, dtype=torch.int64, device=agent.device),
+            torch.ones(games, dtype=torch.bool, device=agent.device),
+        )
+
+    def tensor(self, array: np.ndarray) -> Tensor:
+        """A copy on the agent's device: the environment will rewrite its own."""
+        return torch.from_numpy(array).to(self.agent.device, copy=True)
+
+    def play(self) -> tuple[Inputs, Output, Tensor, list[Episode]]:
+        """One step: what was met, what the agent made of it, what it chose, and which episodes ended by that."""
+        inputs = self.inputs
+        output, self.state = self.agent.step(inputs, self.state, self.store)
+        actions = torch.multinomial(output.logits.softmax(-1), 1, generator=self.generator)[:, 0]
+        pictures, rewards, terminated, truncated, info = self.env.step(actions.cpu().numpy())
+        rewards = self.tensor(rewards).to(self.agent.dtype)
+        self.inputs = Inputs(self.tensor(pictures), rewards, actions, self.tensor(terminated | truncated))
+        return inputs, output, actions, finished(info)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything but the games themselves, for a checkpoint."""
+        named = {f"inputs.{name}": part for name, part in self.inputs._asdict().items()}
+        named |= {f"state.{i}": part for i, part in enumerate(self.state)}
+        named["generator"] = self.generator.get_state()
+        if self.store is not None:
+            named |= {f"store.{name}": part for name, part in self.store.state().items()}
+        return named
+
+    def restore(self, named: Mapping[str, Tensor]) -> None:
+        device = self.agent.device
+        self.inputs = Inputs(*(named[f"inputs.{name}"].to(device) for name in Inputs._fields))
+        self.state = tuple(named[f"state.{i}"].to(device) for i in range(len(self.state)))
+        self.generator.set_state(named["generator"])
+        if self.store is not None:
+            self.store.load_state({name: named[f"store.{name}"] for name in self.store.state()})
+
+
+def finished(info: dict[str, Any]) -> list[Episode]:
+    if "final_info" not in info:
+        return []
+    ended, final = np.flatnonzero(info["_final_info"]), info["final_info"]
+    columns = (final[name][ended].tolist() for name in Episode._fields[1:])
+    return [Episode(*row) for row in zip(ended.tolist(), *columns, strict=True)]
+
+
+class Rollout(NamedTuple):
+    """What an actor hands over."""
+
+    trajectory: Trajectory
+    episodes: list[Episode]  # those that ended in it
+    version: int  # of the weights that played it
+
+
+class Actor:
+    """Plays on and on, and hands over T steps at a time.
+
+    Two trajectories take turns: a learner may read one while the other fills.
+    """
+
+    def __init__(self, env: VectorGames, agent: MemoryRecallAgent, unroll: int, seed: int = 0):
+        self.agent, self.unroll = agent, unroll
+        self.version = 0
+        self.player = Player(env, agent, seed)
+        self.now, self.last = (empty_trajectory(agent, unroll, env.num_envs) for _ in range(2))
+        self.state_before_last_step: State | None = None
+
+    @torch.no_grad()
+    def take_weights(self, weights: Sequence[Tensor], version: int) -> None:
+        for mine, theirs in zip(self.agent.parameters(), weights, strict=True):
+            mine.copy_(theirs)
+        self.version = version
+
+    @torch.no_grad()
+    def collect(self) -> Rollout:
+        """The next T steps."""
+        self.now, self.last = self.last, self.now
+        episodes = []
+        if self.state_before_last_step is None:
+            episodes += self.record(0)
+        else:
+            self.carry_over(self.state_before_last_step)
+        for t in range(1, self.unroll + 1):
+            self.state_before_last_step = self.player.state
+            episodes += self.record(t)
+        return Rollout(self.now, episodes, self.version)
+
+    def record(self, t: int) -> list[Episode]:
+        inputs, output, actions, episodes = self.player.play()
+        log_mu = output.logits.log_softmax(-1).gather(-1, actions[:, None])[:, 0]
+        parts = per_step(inputs, actions, log_mu, output.recalled)
+        for part, all_steps in zip(parts, per_step(*self.now[:4]), strict=True):
+            all_steps[t] = part
+        return episodes
+
+    def carry_over(self, state: State) -> None:
+        """The last step of one trajectory is the first of the next."""
+        for before, after in zip(per_step(*self.last[:4]), per_step(*self.now[:4]), strict=True):
+            after[0] = before[-1]
+        for part, mine in zip(state, self.now.state, strict=True):
+            mine.copy_(part)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything but the games themselves, for a checkpoint between two trajectories."""
+        named = {f"player.{name}": part for name, part in self.player.tensors().items()}
+        named |= {f"now.{name}": part for name, part in self.now.tensors().items()}
+        if self.state_before_last_step is not None:
+            named |= {f"before_last.{i}": part for i, part in enumerate(self.state_before_last_step)}
+        return named
+
+    def restore(self, named: Mapping[str, Tensor]) -> None:
+        self.player.restore(part_of(named, "player."))
+        for name, part in self.now.tensors().items():
+            part.copy_(named[f"now.{name}"])
+        before = part_of(named, "before_last.")
+        self.state_before_last_step = tuple(before[str(i)].to(self.agent.device) for i in range(len(before))) or None
+
+
+def per_step(inputs: Inputs, actions: Tensor, log_mu: Tensor, recalled: Recalled | None) -> list[Tensor]:
+    """Everything that has one entry a step."""
+    return [part for part in (*inputs, actions, log_mu, *(recalled or ())) if part is not None]

@@ -1,0 +1,57 @@
+"""Checkpoints: tensors as safetensors, the rest as JSON; a checkpoint counts once its JSON is there.
+
+Both are written to a temporary name and renamed, the tensors first, so that a crash at any moment leaves the earlier
+checkpoints as they were.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+KEPT = 2
+
+
+def save_checkpoint(folder: Path, step: int, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"step-{step:012d}.safetensors"
+    unfinished = path.with_suffix(".unfinished")
+    try:
+        save_file({name: part.detach().cpu().contiguous() for name, part in tensors.items()}, unfinished)
+        with unfinished.open("rb+") as file:
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+        unfinished.write_text(json.dumps({"step": step, **facts}))
+        unfinished.rename(path.with_suffix(".json"))
+    except SafetensorError as problem:  # a full disk comes as this
+        raise OSError(f"the checkpoint {path} could not be written: {problem}") from problem
+    finally:
+        unfinished.unlink(missing_ok=True)
+    for old in checkpoints(folder)[:-KEPT]:
+        old.unlink()
+        old.with_suffix(".safetensors").unlink(missing_ok=True)
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The JSON files of the finished checkpoints, oldest first."""
+    return sorted(folder.glob("step-*.json"))
+
+
+def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """The newest checkpoint that can be read; says so if it has to pass over a damaged one."""
+    for path in reversed(checkpoints(folder)):
+        try:
+            facts = json.loads(path.read_text())
+            return load_file(path.with_suffix(".safetensors")), facts
+        except (SafetensorError, ValueError, OSError) as problem:
+            print(f"memorylab: {path.with_suffix('.safetensors')} cannot be read ({problem}); trying the one before",
+                  file=sys.stderr)  # fmt: skip
+    if checkpoints(folder):
+        raise ValueError(f"none of the checkpoints in {folder} can be read; remove the folder to begin anew")
+    return None

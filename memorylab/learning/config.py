@@ -1,0 +1,109 @@
+"""How an agent is trained, as one configuration that is also the command line's help and a run's config.json."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from memorylab.agent.config import AgentConfig
+
+
+@dataclass(frozen=True)
+class LearnerConfig:
+    """Losses and optimiser."""
+
+    optimiser: Literal["adam", "rmsprop"] = "adam"
+    learning_rate: float = 1e-5
+    schedule: Literal["constant", "linear"] = "constant"
+    """Learning rate over the run: constant, or falling in a line to zero."""
+    adam_epsilon: float = 1e-4
+    rmsprop_epsilon: float = 0.1
+    rmsprop_decay: float = 0.99
+    gradient_norm: float = 40.0
+    """Gradients are scaled down to this norm."""
+    discount: float = 0.98
+    entropy_cost: float = 0.0052
+    baseline_cost: float = 0.5
+    cpc_weight: float = 10.0
+    rec_image_cost: float = 1.0
+    rec_action_cost: float = 1.0
+    rec_reward_cost: float = 1.0
+    rho_bar: float = 1.0
+    """V-trace: where importance ratios are clipped."""
+    c_bar: float = 1.0
+    """V-trace: where the ratios of earlier steps are clipped."""
+    reduction: Literal["sum", "mean"] = "sum"
+    """Losses over the steps of a batch: their sum (IMPALA) or their mean."""
+    updates: int = 1
+    """Updates with each trajectory; more than one reuses it, and V-trace corrects."""
+
+    def __post_init__(self):
+        at_least(self, 1, "updates")
+        above(self, 0, "learning_rate", "gradient_norm", "rho_bar", "c_bar", "adam_epsilon", "rmsprop_epsilon")
+        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight")
+        at_least(self, 0, "rec_image_cost", "rec_action_cost", "rec_reward_cost")
+        for name in ("discount", "rmsprop_decay"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 0 and below 1, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class CurriculumConfig:
+    """A schedule over one of the task's scale keywords while training; evaluation always uses the true levels."""
+
+    keyword: str = ""
+    """Which scale keyword; empty for no curriculum."""
+    stages: tuple[int, ...] = ()
+    """Its value in each stage; after the last one comes the true level."""
+    share: float = 0.8
+    """A stage is passed when the mean score of its last episodes reaches this share of what the remembering player
+    scores there."""
+    episodes: int = 200
+    """How many last episodes are counted."""
+
+    def __post_init__(self):
+        if bool(self.keyword) != bool(self.stages):
+            raise ValueError("a curriculum needs both a keyword and stages, or neither")
+        at_least(self, 1, "episodes")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share must be above 0 and at most 1, not {self.share}")
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything that makes a run what it is."""
+
+    task: str
+    model: str = "mra"
+    preset: str = "laptop"
+    seed: int = 0
+    games: int = 16
+    """Games played at once: the batch."""
+    unroll: int = 50
+    """T: steps per trajectory."""
+    steps: int = 1_000_000_000
+    """Agent steps after which training ends."""
+    evaluate_every: int = 1_000_000
+    """Agent steps between evaluations on the true levels; 0 for none."""
+    evaluation_episodes: int = 64
+    """Episodes per level and evaluation."""
+    evaluation_levels: tuple[str, ...] = ("train", "holdout_interpolate", "holdout_extrapolate")
+    agent: AgentConfig = field(default_factory=AgentConfig)
+    learner: LearnerConfig = field(default_factory=LearnerConfig)
+    curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+
+    def __post_init__(self):
+        at_least(self, 1, "games", "unroll", "steps", "evaluation_episodes")
+        at_least(self, 0, "evaluate_every", "seed")
+        if self.agent.auxiliary == "cpc" and self.agent.cpc_steps > self.unroll:
+            raise ValueError(f"cpc_steps must be at most the unroll, {self.unroll}, not {self.agent.cpc_steps}")
+
+
+def at_least(config: object, least: float, *names: str) -> None:
+    for name in names:
+        if not getattr(config, name) >= least:
+            raise ValueError(f"{name} must be at least {least}, not {getattr(config, name)}")
+
+
+def above(config: object, bound: float, *names: str) -> None:
+    for name in names:
+        if not getattr(config, name) > bound:
+            raise ValueError(f"{name} must be above {bound}, not {getattr(config, name)}")

@@ -1,0 +1,50 @@
+"""The current weights on any level, without learning; working and episodic memory carried as in training."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from memorylab.agent.network import MemoryRecallAgent
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning.actor import Player, VectorGames
+from memorylab.learning.trajectory import Episode
+
+MAX_GAMES = 64
+
+
+def evaluate(
+    agent: MemoryRecallAgent,
+    task: str,
+    level: str,
+    episodes: int,
+    seed: int,
+    threads: int | None = None,
+    on_step: Callable[[], None] = lambda: None,
+    **scale: Any,
+) -> list[Episode]:
+    """At least so many episodes of a level, with actions drawn from the policy."""
+    size = agent.config.height, agent.config.width
+    env = MemoryVectorEnv(task, level, min(episodes, MAX_GAMES), seed=seed, size=size, threads=threads, **scale)
+    try:
+        return play_episodes(env, agent, episodes, seed, on_step)
+    finally:
+        env.close()
+
+
+@torch.no_grad()
+def play_episodes(
+    env: VectorGames, agent: MemoryRecallAgent, episodes: int, seed: int, on_step: Callable[[], None] = lambda: None
+) -> list[Episode]:
+    """Every game plays the same number of episodes: to count whichever end first would favour short ones."""
+    player = Player(env, agent, seed)
+    left = [-(-episodes // env.num_envs)] * env.num_envs
+    played = []
+    while any(left):
+        *_, ended = player.play()
+        for episode in ended:
+            if left[episode.game] > 0:
+                left[episode.game] -= 1
+                played.append(episode)
+        on_step()
+    return played

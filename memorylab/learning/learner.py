@@ -1,0 +1,127 @@
+"""A learner: from trajectories to better weights."""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from memorylab.agent.network import MemoryRecallAgent, Output
+from memorylab.learning.config import LearnerConfig
+from memorylab.learning.losses import ActorCritic, actor_critic
+from memorylab.learning.trajectory import Trajectory, part_of
+
+Metrics = dict[str, float]
+
+
+class Diverged(RuntimeError):
+    """A loss is no longer a finite number."""
+
+
+class Learner:
+    """Updates `agent` in place; `version` counts the updates."""
+
+    def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
+        self.agent, self.config = agent, config
+        self.version = 0
+        self.optimiser: torch.optim.Optimizer
+        if config.optimiser == "adam":
+            self.optimiser = torch.optim.Adam(
+                agent.parameters(), config.learning_rate, eps=config.adam_epsilon, fused=True
+            )
+        else:
+            self.optimiser = torch.optim.RMSprop(
+                agent.parameters(), config.learning_rate, alpha=config.rmsprop_decay, eps=config.rmsprop_epsilon
+            )
+
+    def update(self, trajectory: Trajectory, progress: float = 0.0) -> Metrics:
+        """`updates` steps of the optimiser with one trajectory; `progress` is the share of the run that is done."""
+        if self.config.schedule == "linear":
+            for group in self.optimiser.param_groups:
+                group["lr"] = self.config.learning_rate * max(1.0 - progress, 0.0)
+        for _ in range(self.config.updates):
+            loss, metrics = self.loss(trajectory)
+            if not math.isfinite(metrics["loss"]):
+                raise Diverged(f"the loss became {metrics['loss']} at update {self.version + 1}")
+            self.optimiser.zero_grad()
+            loss.backward()
+            norms = {name: gradient_norm(part) for name, part in self.agent.named_children()}
+            norm = nn.utils.clip_grad_norm_(self.agent.parameters(), self.config.gradient_norm)
+            if not math.isfinite(float(norm)):
+                raise Diverged(f"the gradient became {float(norm)} at update {self.version + 1}")
+            self.optimiser.step()
+            self.version += 1
+        metrics |= {f"gradient_{name}": value for name, value in norms.items()}
+        return metrics | {"gradient": float(norm), "learning_rate": self.optimiser.param_groups[0]["lr"]}
+
+    def loss(self, trajectory: Trajectory) -> tuple[Tensor, Metrics]:
+        config, inputs = self.config, trajectory.inputs
+        output, _ = self.agent.unroll(inputs, trajectory.state, trajectory.recalled)
+        rl = actor_critic(
+            output.logits[:-1],
+            trajectory.actions[:-1],
+            trajectory.log_mu[:-1],
+            config.discount * (~inputs.resets[1:]),
+            inputs.rewards[1:],
+            output.baseline,
+            config.rho_bar,
+            config.c_bar,
+        )
+        loss = rl.policy_gradient + config.baseline_cost * rl.baseline - config.entropy_cost * rl.entropy
+        metrics = self.measures(rl, output)
+        if self.agent.contrastive is not None:
+            cpc = self.agent.contrastive_loss(output, inputs.resets)
+            loss = loss + config.cpc_weight * cpc.loss
+            metrics |= {"cpc": cpc.loss.item(), "cpc_accuracy": cpc.accuracy.item()}
+        if self.agent.reconstruction is not None:
+            rec = self.agent.reconstruction_loss(output, inputs)
+            loss = loss + config.rec_image_cost * rec.image
+            loss = loss + config.rec_action_cost * rec.action + config.rec_reward_cost * rec.reward
+            metrics |= {f"rec_{name}": part.item() for name, part in rec._asdict().items()}
+        if config.reduction == "sum":
+            loss = loss * rl.log_ratios.numel()
+        return loss, metrics | {"loss": loss.item()}
+
+    @torch.no_grad()
+    def measures(self, rl: ActorCritic, output: Output) -> Metrics:
+        """What a user needs to see when it does not learn."""
+        v, values = rl.targets.v, output.baseline[:-1]
+        unexplained = (v - values).var() / v.var().clamp_min(1e-8)
+        metrics = {
+            "policy_gradient": rl.policy_gradient.item(),
+            "baseline": rl.baseline.item(),
+            "entropy": rl.entropy.item(),
+            "explained_variance": 1 - unexplained.item(),
+            "clipped_ratios": (rl.log_ratios > math.log(self.config.rho_bar)).float().mean().item(),
+            "mean_ratio": rl.log_ratios.exp().mean().item(),
+        }
+        if output.weights is not None and output.recalled is not None:
+            w, age = output.weights, output.recalled.age
+            metrics["read_entropy"] = -(w * w.clamp_min(1e-12).log()).sum(-1).mean().item()
+            metrics["recalled_age"] = (w * age).sum(-1).mean().item()
+        return metrics
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Weights and the optimiser's moments by name, for a checkpoint."""
+        named = {f"agent.{name}": part for name, part in self.agent.state_dict().items()}
+        for number, moments in self.optimiser.state_dict()["state"].items():
+            named |= {f"optimiser.{number}.{name}": torch.as_tensor(part) for name, part in moments.items()}
+        return named
+
+    def restore(self, named: Mapping[str, Tensor], version: int) -> None:
+        self.agent.load_state_dict(part_of(named, "agent."))
+        parameters = list(self.agent.parameters())
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, part in part_of(named, "optimiser.").items():
+            number, moment = name.split(".", 1)
+            if part.dim() > 0:  # moments lie in memory as their weights do
+                part = torch.empty_like(parameters[int(number)]).copy_(part)
+            state.setdefault(int(number), {})[moment] = part
+        groups = self.optimiser.state_dict()["param_groups"]
+        self.optimiser.load_state_dict({"state": state, "param_groups": groups})
+        self.version = version
+
+
+def gradient_norm(module: nn.Module) -> float:
+    gradients = [p.grad for p in module.parameters() if p.grad is not None]
+    return float(torch.nn.utils.get_total_norm(gradients)) if gradients else 0.0

@@ -1,0 +1,38 @@
+"""IMPALA's three losses, as means over the steps of a trajectory."""
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+from memorylab.learning.vtrace import VTrace, vtrace
+
+
+class ActorCritic(NamedTuple):
+    policy_gradient: Tensor  # -A_t log pi(a_t|x_t)
+    baseline: Tensor  # (v_t - V(x_t))^2 / 2
+    entropy: Tensor  # of pi, to be subtracted
+    targets: VTrace
+    log_ratios: Tensor
+
+
+def actor_critic(
+    logits: Tensor,  # (T, B, A)
+    actions: Tensor,  # (T, B)
+    log_mu: Tensor,  # (T, B)
+    discounts: Tensor,  # (T, B)
+    rewards: Tensor,  # (T, B)
+    values: Tensor,  # (T + 1, B)
+    rho_bar: float,
+    c_bar: float,
+) -> ActorCritic:
+    log_policy = logits.log_softmax(-1)
+    log_pi = log_policy.gather(-1, actions[..., None])[..., 0]
+    log_ratios = (log_pi - log_mu).detach()
+    targets = vtrace(log_ratios, discounts, rewards, values[:-1].detach(), values[-1].detach(), rho_bar, c_bar)
+    return ActorCritic(
+        policy_gradient=-(log_pi * targets.advantages).mean(),
+        baseline=(targets.v - values[:-1]).square().mean() / 2,
+        entropy=-(log_policy.exp() * log_policy).sum(-1).mean(),
+        targets=targets,
+        log_ratios=log_ratios,
+    )

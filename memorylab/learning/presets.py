@@ -1,0 +1,102 @@
+"""Settings per task: the paper's tables, and what learns on a laptop."""
+
+from dataclasses import replace
+from typing import Any
+
+from memorylab.agent.config import AgentConfig, model_config
+from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
+from memorylab.tasks.task import find_task
+
+PSYCHLAB = ("arbitrary_visuomotor_mapping", "continuous_recognition", "change_detection", "what_then_where")
+MAZE = "visible_goal_procedural_maze"
+
+# Table 4 of the paper: hidden size, baseline cost, entropy cost, batch, unroll, discount, optimiser, learning rate,
+# CPC steps, CPC weight.
+PAPER: dict[str, tuple] = {
+    "arbitrary_visuomotor_mapping": (512, 0.5, 0.0052, 16, 50, 0.98, "adam", 1e-5, 10, 10),
+    "continuous_recognition": (1024, 0.5, 0.01, 16, 50, 0.98, "adam", 1e-5, 10, 10),
+    "change_detection": (512, 0.5, 0.01, 16, 50, 0.98, "adam", 1e-5, 10, 10),
+    "what_then_where": (1024, 2.0, 0.01, 32, 100, 0.98, "adam", 1e-5, 10, 30),
+    "spot_diff_basic": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+    "spot_diff_passive": (1024, 0.5, 0.003, 16, 200, 0.999, "rmsprop", 1e-4, 50, 20),
+    "spot_diff_multi_object": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+    "spot_diff_motion": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+    "visible_goal_procedural_maze": (512, 0.5, 0.0052, 16, 50, 0.98, "adam", 1e-5, 10, 5),
+    "visible_goal_with_buildings": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+    "invisible_goal_with_buildings": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+    "invisible_goal_empty_arena": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+    "transitive_inference": (1024, 0.5, 0.003, 16, 200, 0.98, "adam", 1e-4, 50, 20),
+}
+
+# Appendix A.4: weights of the picture's reconstruction where they are not 1.
+PAPER_REC_IMAGE_COST = {"arbitrary_visuomotor_mapping": 30.0, "continuous_recognition": 1.5, "change_detection": 3.0}
+
+
+def paper(task: str) -> TrainConfig:
+    hidden, baseline, entropy, games, unroll, discount, optimiser, rate, cpc_steps, cpc_weight = PAPER[task]
+    return TrainConfig(
+        task=task,
+        preset="paper",
+        games=games,
+        unroll=unroll,
+        agent=AgentConfig(
+            hidden_size=hidden,
+            cpc_steps=cpc_steps,
+            capacity=1024 if task in PSYCHLAB or task == MAZE else 2048,  # 2048 for what were Unity levels
+            actions=len(find_task(task).actions),
+        ),
+        learner=LearnerConfig(
+            optimiser=optimiser,
+            learning_rate=rate,
+            discount=discount,
+            entropy_cost=entropy,
+            baseline_cost=baseline,
+            cpc_weight=cpc_weight,
+            rec_image_cost=PAPER_REC_IMAGE_COST.get(task, 1.0),
+        ),
+    )
+
+
+TRIALS = CurriculumConfig(keyword="trials", stages=(1, 2, 4, 8, 16, 32))
+
+
+def laptop(task: str) -> TrainConfig:
+    """Small pictures and network, more games, a larger learning rate; PsychLab tasks begin with few trials."""
+    is_psychlab = task in PSYCHLAB
+    return TrainConfig(
+        task=task,
+        preset="laptop",
+        games=64,
+        unroll=25 if is_psychlab else 50,
+        agent=AgentConfig(
+            encoder="small",
+            height=36,
+            width=48,
+            embedding_size=128,
+            hidden_size=128,
+            key_size=64,
+            capacity=512 if is_psychlab else 1024,
+            actions=len(find_task(task).actions),
+        ),
+        learner=LearnerConfig(
+            learning_rate=5e-4,
+            adam_epsilon=1e-8,
+            gradient_norm=1.0,
+            discount=0.96 if is_psychlab else 0.99,
+            entropy_cost=0.01,
+            cpc_weight=0.01,
+            reduction="mean",
+        ),
+        curriculum=TRIALS if is_psychlab else CurriculumConfig(),
+    )
+
+
+PRESETS = {"paper": paper, "laptop": laptop}
+
+
+def preset_config(task: str, model: str = "mra", preset: str = "laptop", **changes: Any) -> TrainConfig:
+    """The settings of a preset for one of the ten models."""
+    if preset not in PRESETS:
+        raise ValueError(f"unknown preset {preset!r}; the presets are {', '.join(PRESETS)}")
+    config = PRESETS[preset](find_task(task).name)
+    return replace(config, model=model, agent=model_config(model, config.agent), **changes)

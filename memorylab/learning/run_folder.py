@@ -1,0 +1,87 @@
+"""A run on disk: config.json, metrics.csv, scores.csv, checkpoints."""
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from memorylab.files import replacing
+from memorylab.learning.config import TrainConfig
+
+MAY_CHANGE = ("steps",)  # a run may be made longer
+
+
+class RunFolder:
+    def __init__(self, path: Path):
+        self.path = path
+        self.checkpoints = path / "checkpoints"
+        self.metrics = path / "metrics.csv"
+        self.scores = path / "scores.csv"
+
+    def open(self, config: TrainConfig) -> None:
+        """Begin a run here, or go on with one of the same configuration."""
+        file = self.path / "config.json"
+        new = json.loads(json.dumps(asdict(config)))
+        if file.exists():
+            differences = [d for d in differing(read_json(file), new) if d.split(" ")[0] not in MAY_CHANGE]
+            if differences:
+                raise ValueError(
+                    f"{self.path} holds a run of another configuration: {'; '.join(differences)}; "
+                    "give the same settings to go on, or another --out"
+                )
+        with replacing(file) as temporary:
+            temporary.write_text(json.dumps(new, indent=2) + "\n")
+
+    def cut_after(self, step: int) -> None:
+        """Drop rows that were written after the checkpoint from which a run goes on."""
+        for file in (self.metrics, self.scores):
+            if file.exists():
+                with file.open(newline="") as lines:
+                    reader = csv.DictReader(lines)
+                    names = reader.fieldnames or ()
+                    rows = [row for row in reader if whole_number(row["step"]) <= step and None not in row.values()]
+                with replacing(file) as temporary, temporary.open("w", newline="") as out:
+                    writer = csv.DictWriter(out, names, lineterminator="\n")
+                    writer.writeheader()
+                    writer.writerows(rows)
+
+    def append(self, file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+        rows = list(rows)
+        if not rows:
+            return
+        is_new = not file.exists()
+        names = list(rows[0])
+        if not is_new:
+            with file.open(newline="") as lines:
+                names = next(csv.reader(lines))
+        with file.open("a", newline="") as out:
+            writer = csv.DictWriter(out, names, restval="", extrasaction="ignore", lineterminator="\n")
+            if is_new:
+                writer.writeheader()
+            writer.writerows(rows)
+
+
+def whole_number(text: str | None) -> float:
+    """A row that a crash cut short counts as the newest."""
+    return int(text) if text and text.isdigit() else float("inf")
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    try:
+        return json.loads(file.read_text())
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"{file} is not valid JSON: {problem}") from problem
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """What is not the same, as `name is X here, not Y`."""
+    found = []
+    for name in dict.fromkeys([*old, *new]):
+        a, b = old.get(name, "missing"), new.get(name, "missing")
+        if isinstance(a, dict) and isinstance(b, dict):
+            found += differing(a, b, f"{prefix}{name}.")
+        elif a != b:
+            found.append(f"{prefix}{name} is {a!r} there, not {b!r}")
+    return found

@@ -1,0 +1,72 @@
+"""What an actor hands to a learner."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from memorylab.agent.controllers import State
+from memorylab.agent.memory import Recalled
+from memorylab.agent.network import Inputs, MemoryRecallAgent
+
+
+class Episode(NamedTuple):
+    """A finished episode."""
+
+    game: int  # which of the batch
+    score: float
+    length: int
+    scale: float
+    seed: int
+
+
+class Trajectory(NamedTuple):
+    """T steps of B games, and the step that follows, whose value ends the sums; it also begins the next trajectory.
+
+    The reward for the action at t is `inputs.rewards[t + 1]`, and it ends an episode where `inputs.resets[t + 1]`.
+    """
+
+    inputs: Inputs  # (T + 1, B)
+    actions: Tensor  # (T + 1, B) int64: chosen at t
+    log_mu: Tensor  # (T + 1, B): log-probability of that choice when it was made
+    recalled: Recalled | None  # (T + 1, B, K): what the memory reads found
+    state: State  # working memory before the first step
+
+    def tensors(self) -> dict[str, Tensor]:
+        """By name, for a checkpoint or a message; nothing here grows with the memory's capacity."""
+        named = {"actions": self.actions, "log_mu": self.log_mu, **self.inputs._asdict()}
+        named |= {f"state{i}": part for i, part in enumerate(self.state)}
+        if self.recalled is not None:
+            named |= {f"recalled_{name}": p for name, p in self.recalled._asdict().items() if p is not None}
+        return named
+
+
+def empty_trajectory(agent: MemoryRecallAgent, unroll: int, games: int) -> Trajectory:
+    c = agent.config
+    lead = (unroll + 1, games)
+
+    def zeros(*size: int, dtype: torch.dtype = agent.dtype) -> Tensor:
+        return torch.zeros(*lead, *size, dtype=dtype, device=agent.device)
+
+    inputs = Inputs(
+        pictures=zeros(c.height, c.width, 3, dtype=torch.uint8),
+        rewards=zeros(),
+        actions=zeros(dtype=torch.int64),
+        resets=zeros(dtype=torch.bool),
+    )
+    recalled = None
+    if c.memory:
+        K = min(c.neighbours, c.capacity)
+        recalled = Recalled(
+            pv=zeros(K, c.embedding_size + c.hidden_size),
+            k=None if c.jumpy else zeros(K, c.key_size),
+            valid=zeros(K, dtype=torch.bool),
+            age=zeros(K, dtype=torch.int64),
+        )
+    return Trajectory(inputs, zeros(dtype=torch.int64), zeros(), recalled, agent.initial_state(games))
+
+
+def part_of(named: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """What stands under a prefix, without it."""
+    return {name.removeprefix(prefix): part for name, part in named.items() if name.startswith(prefix)}

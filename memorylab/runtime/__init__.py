@@ -1,0 +1,1 @@
+"""Who calls the parts when: in one process, or on many machines."""

@@ -1,0 +1,76 @@
+"""`memorylab train`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from memorylab.learning.config import TrainConfig
+from memorylab.learning.presets import PRESETS, preset_config
+from memorylab.runtime.display import Display
+from memorylab.runtime.training import Training
+from memorylab.tasks.task import find_task
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """Train an agent on a task: memorylab train TASK --model MODEL --preset PRESET ...
+
+    The models are ff, ff+mem, ff+mem+cpc, ff+mem+rec, lstm, lstm+cpc, lstm+mem, lstm+mem+rec, mra and mra-njb. All
+    other settings come from the preset (laptop or paper) and can be changed one by one. Ctrl-C saves; the same command
+    goes on.
+    """
+
+    config: tyro.conf.OmitArgPrefixes[TrainConfig]
+    out: Path | None = None
+    """Folder of the run; runs/TASK-MODEL-PRESET-seedN if not given."""
+    minutes: float | None = None
+    """End when the run has trained so long in all."""
+    device: str = "cpu"
+    """Where the agent computes: cpu, cuda, cuda:1 ..."""
+    threads: int | None = None
+    """Threads to use; one per core if not given."""
+
+
+def train_options(arguments: Sequence[str]) -> TrainOptions:
+    """Two passes: task, model and preset decide the defaults of everything else."""
+    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    peek.add_argument("--task", default="avm")
+    peek.add_argument("--model", default="mra")
+    peek.add_argument("--preset", default="laptop")
+    rest = list(arguments)
+    if rest and not rest[0].startswith("-"):
+        rest[0] = f"--task={find_task(rest[0]).name}"
+    chosen, others = peek.parse_known_args(rest)
+    if chosen.preset not in PRESETS:
+        raise ValueError(f"unknown preset {chosen.preset!r}; the presets are {', '.join(PRESETS)}")
+    default = TrainOptions(preset_config(chosen.task, chosen.model, chosen.preset))
+    return tyro.cli(TrainOptions, default=default, args=others, prog="memorylab train TASK")
+
+
+def train(arguments: Sequence[str]) -> None:
+    options = train_options(arguments)
+    config = options.config
+    if options.minutes is not None and not options.minutes > 0:
+        raise ValueError(f"--minutes must be more than 0, not {options.minutes:g}")
+    name = f"{find_task(config.task).short}-{config.model}-{config.preset}-seed{config.seed}"
+    out = options.out or Path("runs") / name
+    title = f"{config.model} on {config.task}, preset {config.preset}, in {out}"
+    with Display(title, config.steps, options.minutes) as display:
+        training = Training(config, out, options.device, options.threads, display.tell)
+        if training.step:
+            print(f"going on with {out} at step {training.step:,}", file=sys.stderr)
+        try:
+            training.run(options.minutes)
+        except KeyboardInterrupt:
+            print(f"saved in {out}; the same command goes on", file=sys.stderr)
+            raise
+        finally:
+            training.close()
+    print(training.stopwatch.tree(), file=sys.stderr)
+    for level, score in training.levels.items():
+        print(f"{level}: {score:.2f}")
+    print(out)

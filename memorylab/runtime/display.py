@@ -1,0 +1,76 @@
+"""How a run shows itself: a live table in a terminal, plain lines elsewhere."""
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from memorylab.runtime.training import Report
+
+SHOWN = (
+    "loss", "policy_gradient", "baseline", "entropy", "explained_variance", "cpc", "cpc_accuracy", "rec_image",
+    "gradient", "clipped_ratios", "policy_lag", "read_entropy", "recalled_age",
+)  # fmt: skip
+LINE_SECONDS = 30.0
+
+
+class Display:
+    """Give `tell` to a Training."""
+
+    def __init__(self, title: str, steps: int, minutes: float | None):
+        self.title, self.steps, self.minutes = title, steps, minutes
+        self.console = Console(stderr=True)
+        self.live = Live(console=self.console, refresh_per_second=2) if self.console.is_terminal else None
+        self.last_line = 0.0
+
+    def __enter__(self) -> "Display":
+        if self.live:
+            self.live.start()
+        return self
+
+    def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
+        if self.live:
+            self.live.stop()
+
+    def tell(self, report: Report) -> None:
+        if self.live:
+            self.live.update(self.table(report))
+        elif report.seconds - self.last_line >= LINE_SECONDS or not self.last_line:
+            self.last_line = report.seconds
+            self.console.print(self.line(report), highlight=False, soft_wrap=True)
+
+    def left(self, report: Report) -> str:
+        by_steps = (self.steps - report.step) / max(report.rate, 1e-9)
+        by_minutes = float("inf") if self.minutes is None else 60 * self.minutes - report.seconds
+        return clock(max(min(by_steps, by_minutes), 0.0))
+
+    def line(self, report: Report) -> str:
+        levels = "".join(f" {name} {score:.2f}" for name, score in report.levels.items())
+        m = report.metrics
+        return (
+            f"{clock(report.seconds)} {report.step / 1e6:.2f}M steps {report.rate:,.0f}/s, {report.stage}: "
+            f"score {report.score:.2f}, {report.length:.0f} steps an episode;{levels}; "
+            f"loss {m.get('loss', 0):.3g} entropy {m.get('entropy', 0):.3f} lag {m.get('policy_lag', 0):.0f}; "
+            f"{self.left(report)} left"
+        )
+
+    def table(self, report: Report) -> Table:
+        table = Table(title=self.title, title_justify="left", show_header=False, box=None, padding=(0, 2))
+        for _ in range(4):
+            table.add_column(justify="left")
+        table.add_row("steps", f"{report.step:,}", "steps/s", f"{report.rate:,.0f}")
+        table.add_row("time", clock(report.seconds), "left", self.left(report))
+        table.add_row("stage", report.stage, "score", f"{report.score:.2f} ({report.length:.0f} steps an episode)")
+        for name, score in report.levels.items():
+            table.add_row(name, f"{score:.2f}", "", "")
+        shown = [(name, f"{report.metrics[name]:.4g}") for name in SHOWN if name in report.metrics]
+        for left, right in zip(shown[::2], [*shown[1::2], ("", "")], strict=False):
+            table.add_row(*left, *right)
+        return table
+
+
+def clock(seconds: float) -> str:
+    if seconds == float("inf"):
+        return "?"
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -1,0 +1,90 @@
+"""Actor and learner in one process, one beside the other.
+
+While the learner works on one trajectory the actor plays the next with the weights of before, then both meet. Each
+keeps its share of the cores, nothing is copied but the weights, and the order of events is always the same: so is the
+outcome.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from memorylab.agent.network import MemoryRecallAgent
+from memorylab.learning.actor import Actor, Rollout, VectorGames
+from memorylab.learning.learner import Learner, Metrics
+from memorylab.learning.stopwatch import Stopwatch
+from memorylab.learning.trajectory import Episode, part_of
+
+
+class Progress(NamedTuple):
+    """One update."""
+
+    steps: int
+    metrics: Metrics
+    episodes: list[Episode]
+
+
+class InProcess:
+    def __init__(self, env: VectorGames, learner: Learner, unroll: int, seed: int, threads: int, stopwatch: Stopwatch):
+        self.learner, self.unroll, self.stopwatch = learner, unroll, stopwatch
+        self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
+        acting_threads = max(threads // 2, 1)
+        torch.set_num_threads(max(threads - acting_threads, 1))
+        self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (acting_threads,))
+        self.new_games(env, seed)
+
+    def new_games(self, env: VectorGames, seed: int) -> None:
+        """Play these games from now on."""
+        self.env = env
+        self.actor = Actor(env, self.own_agent, self.unroll, seed)
+        self.waiting: Rollout | None = None
+
+    def advance(self, share_done: float) -> Progress:
+        """Learn from the trajectory that waits while the next one is played."""
+        if self.waiting is None:
+            self.publish()
+            self.waiting = self.pool.submit(self.collect).result()
+        coming = self.pool.submit(self.collect)
+        trajectory, episodes, version = self.waiting
+        lag = self.learner.version - version
+        try:
+            with self.stopwatch("learning"):
+                metrics = self.learner.update(trajectory, share_done)
+        finally:
+            with self.stopwatch("waiting for the actor"):
+                self.waiting = coming.result()
+        self.publish()
+        return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": lag}, episodes)
+
+    def collect(self) -> Rollout:
+        with self.stopwatch("acting (beside learning)"):
+            return self.actor.collect()
+
+    def publish(self) -> None:
+        self.actor.take_weights(list(self.learner.agent.parameters()), self.learner.version)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Between two calls of `advance`: actor, games and the trajectory that waits."""
+        named = {f"actor.{name}": part for name, part in self.actor.tensors().items()}
+        state: np.ndarray = self.env.state()  # type: ignore[attr-defined]
+        return named | {"games": torch.from_numpy(state)}
+
+    def facts(self) -> dict[str, Any]:
+        episodes = self.waiting.episodes if self.waiting else []
+        return {"waiting_version": self.waiting.version if self.waiting else None, "waiting_episodes": episodes}
+
+    def restore(self, named: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+        self.actor.restore(part_of(named, "actor."))
+        self.env.restore(named["games"].numpy())  # type: ignore[attr-defined]
+        if facts["waiting_version"] is not None:
+            episodes = [Episode(*row) for row in facts["waiting_episodes"]]
+            self.waiting = Rollout(self.actor.now, episodes, facts["waiting_version"])
+        self.publish()
+
+    def close(self) -> None:
+        self.pool.shutdown()

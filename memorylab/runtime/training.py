@@ -1,0 +1,205 @@
+"""A run from its first step to its last: updates, curriculum, evaluation, records, checkpoints."""
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from memorylab.agent.network import MemoryRecallAgent
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning.checkpoints import load_checkpoint, save_checkpoint
+from memorylab.learning.config import TrainConfig
+from memorylab.learning.curriculum import Curriculum
+from memorylab.learning.evaluation import evaluate
+from memorylab.learning.learner import Diverged, Learner, Metrics
+from memorylab.learning.run_folder import RunFolder
+from memorylab.learning.stopwatch import Stopwatch
+from memorylab.runtime.in_process import InProcess, Progress
+
+REPORT_SECONDS = 5.0
+CHECKPOINT_SECONDS = 120.0
+RECENT_EPISODES = 200
+
+
+@dataclass
+class Report:
+    """How a run stands, for the terminal."""
+
+    step: int
+    seconds: float
+    rate: float
+    stage: str
+    score: float
+    length: float
+    episodes: int
+    levels: dict[str, float] = field(default_factory=dict)
+    metrics: Metrics = field(default_factory=dict)
+    note: str = ""
+
+
+class Training:
+    """One run. `run` goes on until its steps or minutes are spent; call it again, or anew, to go on."""
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        folder: Path,
+        device: str = "cpu",
+        threads: int | None = None,
+        tell: Callable[[Report], None] = lambda _: None,
+    ):
+        self.config, self.tell = config, tell
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.folder = RunFolder(folder)
+        self.folder.open(config)
+        self.stopwatch = Stopwatch()
+        torch.manual_seed(config.seed)
+        agent = MemoryRecallAgent(config.agent).to(device)
+        self.learner = Learner(agent, config.learner)
+        self.step, self.seconds = 0, 0.0
+        self.levels: dict[str, float] = {}
+        self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT_EPISODES)
+        self.episodes = 0
+        found = load_checkpoint(self.folder.checkpoints)
+        facts = found[1] if found else {}
+        curriculum = facts.get("curriculum", {"stage": 0, "scores": []})
+        self.curriculum = Curriculum(config.task, config.curriculum, **curriculum)
+        self.runtime = InProcess(
+            self.new_games(), self.learner, config.unroll, self.games_seed(), self.threads, self.stopwatch
+        )
+        if found:
+            self.restore(*found)
+
+    # --- games of the curriculum's stage
+
+    def new_games(self) -> MemoryVectorEnv:
+        c = self.config
+        size = c.agent.height, c.agent.width
+        threads = max(self.threads // 2, 1)
+        keywords = self.curriculum.keywords()
+        return MemoryVectorEnv(c.task, "train", c.games, seed=self.games_seed(), size=size, threads=threads, **keywords)
+
+    def games_seed(self) -> int:
+        return self.config.seed * 1000 + self.curriculum.stage
+
+    # --- the loop
+
+    def run(self, minutes: float | None = None) -> None:
+        """Train until `config.steps`, or until the run has trained for so many minutes in all."""
+        begun, before = time.perf_counter(), self.seconds
+        reported = saved = begun
+        reported_step, gathered = self.step, []
+
+        def spent() -> bool:
+            return self.step >= self.config.steps or (minutes is not None and self.seconds >= 60 * minutes)
+
+        try:
+            if self.step == 0:
+                self.evaluate()
+            while not spent():
+                progress = self.runtime.advance(self.step / self.config.steps)
+                gathered.append(progress.metrics)
+                self.count(progress)
+                now = time.perf_counter()
+                self.seconds = before + now - begun
+                if now - reported > REPORT_SECONDS:
+                    self.report(gathered, (self.step - reported_step) / (now - reported))
+                    reported, reported_step, gathered = now, self.step, []
+                if now - saved > CHECKPOINT_SECONDS:
+                    self.save()
+                    saved = time.perf_counter()
+            if self.is_not_evaluated():
+                self.evaluate()
+        except Diverged as problem:
+            raise RuntimeError(f"{problem}; the last good checkpoint is in {self.folder.checkpoints}") from problem
+        except KeyboardInterrupt:
+            self.save()
+            raise
+        self.save()
+
+    def count(self, progress: Progress) -> None:
+        before, self.step = self.step, self.step + progress.steps
+        self.episodes += len(progress.episodes)
+        self.recent.extend((episode.score, episode.length) for episode in progress.episodes)
+        if self.curriculum.tell(progress.episodes):
+            self.recent.clear()
+            self.runtime.new_games(self.new_games(), self.games_seed())
+        every = self.config.evaluate_every
+        if every and self.step // every > before // every:
+            self.evaluate()
+
+    def evaluate(self) -> None:
+        """The true levels, whatever the curriculum's stage."""
+        with self.stopwatch("evaluation"):
+            torch.set_num_threads(self.threads)
+            for level in self.config.evaluation_levels if self.config.evaluate_every else ():
+                seed = self.config.seed + 1_000_003
+                c = self.config
+                episodes = evaluate(self.learner.agent, c.task, level, c.evaluation_episodes, seed)
+                self.levels[level] = mean(episode.score for episode in episodes)
+                rows = [
+                    {"step": self.step, "level": level, "scale": e.scale, "return": e.score, "length": e.length,
+                     "seed": e.seed} for e in episodes
+                ]  # fmt: skip
+                self.folder.append(self.folder.scores, rows)
+            torch.set_num_threads(max(self.threads - max(self.threads // 2, 1), 1))
+        self.evaluated = self.step
+
+    def is_not_evaluated(self) -> bool:
+        return getattr(self, "evaluated", -1) != self.step
+
+    def report(self, gathered: list[Metrics], rate: float) -> None:
+        metrics = {name: mean(m[name] for m in gathered) for name in gathered[0]} if gathered else {}
+        score, length = (mean(column) for column in zip(*self.recent, strict=True)) if self.recent else (0.0, 0.0)
+        report = Report(
+            self.step,
+            self.seconds,
+            rate,
+            self.curriculum.text(),
+            score,
+            length,
+            self.episodes,
+            dict(self.levels),
+            metrics,
+        )
+        row = {
+            "step": self.step, "seconds": round(self.seconds, 1), "steps_per_second": round(rate),
+            "stage": report.stage, "score": score, "length": length, "episodes": self.episodes,
+        }  # fmt: skip
+        self.folder.append(self.folder.metrics, [row | {name: f"{value:.6g}" for name, value in metrics.items()}])
+        self.tell(report)
+
+    # --- checkpoints
+
+    def save(self) -> None:
+        with self.stopwatch("checkpoints"):
+            facts: dict[str, Any] = {
+                "version": self.learner.version,
+                "seconds": self.seconds,
+                "episodes": self.episodes,
+                "levels": self.levels,
+                "recent": list(self.recent),
+                "evaluated": getattr(self, "evaluated", -1),
+                "curriculum": {"stage": self.curriculum.stage, "scores": list(self.curriculum.scores)},
+                **self.runtime.facts(),
+            }
+            tensors = {**self.learner.tensors(), **self.runtime.tensors()}
+            save_checkpoint(self.folder.checkpoints, self.step, tensors, facts)
+
+    def restore(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
+        self.step, self.seconds, self.episodes = facts["step"], facts["seconds"], facts["episodes"]
+        self.levels, self.evaluated = facts["levels"], facts["evaluated"]
+        self.recent.extend((score, length) for score, length in facts["recent"])
+        self.learner.restore(tensors, facts["version"])
+        self.runtime.restore(tensors, facts)
+        self.folder.cut_after(self.step)
+
+    def close(self) -> None:
+        self.runtime.close()
