@@ -6,6 +6,8 @@ from small_agents import SMALL, at, random_inputs, small_agent
 from torch.autograd import gradcheck
 from torch.func import functional_call
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from memorylab.agent import MODELS, Inputs, MemoryRecallAgent, Output, model_config
 from memorylab.agent.memory import EpisodicStore, Recalled, stacked
@@ -221,7 +223,7 @@ def test_the_gradient_of_an_unroll_against_finite_differences(controller):
 
     agent.encode = lambda pictures: x  # does not depend on them
     parameters = [agent.read.get_parameter(name).detach().clone().requires_grad_() for name in names]
-    assert gradcheck(outputs, parameters)
+    assert gradcheck(outputs, parameters, atol=1e-8, rtol=1e-5)
 
 
 def test_every_parameter_learns_from_the_whole_loss():
@@ -323,15 +325,31 @@ def test_acting_keeps_no_graph():
 # --- devices and dtypes
 
 
+class OnlyMeta(TorchDispatchMode):
+    """No operation may make a tensor anywhere else."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        assert all(leaf.is_meta for leaf in tree_leaves(made) if isinstance(leaf, torch.Tensor)), func
+        return made
+
+
 @pytest.mark.parametrize(("name", "changes"), AGENTS)
 def test_everything_runs_on_another_device(name, changes):
-    """`meta` stands in for a GPU: one tensor made on the CPU by mistake would be an error."""
+    """`meta` stands in for a GPU."""
     agent = made(name, **changes).to("meta")
     inputs = Inputs(*(part.to("meta") for part in random_inputs(agent, 5, 2)))
-    store = agent.new_store(2)
-    step, state = agent.step(at(inputs, 0), agent.initial_state(2), store)
-    own, _ = agent.unroll(inputs, state, store=store)
-    replayed, state = agent.unroll(inputs, state, recalled=own.recalled)
+    with OnlyMeta():
+        store = agent.new_store(2)
+        step, state = agent.step(at(inputs, 0), agent.initial_state(2), store)
+        own, _ = agent.unroll(inputs, state, store=store)
+        replayed, state = agent.unroll(inputs, state, recalled=own.recalled)
+        loss = replayed.logits.sum() + replayed.baseline.sum()
+        if agent.contrastive is not None:
+            loss = loss + agent.contrastive_loss(replayed, inputs.resets).loss
+        if agent.reconstruction is not None:
+            loss = loss + sum(agent.reconstruction_loss(replayed, inputs))
+        loss.backward()
     c = agent.config
     for output, lead in ((step, (2,)), (own, (5, 2)), (replayed, (5, 2))):
         shapes = [(*lead, c.actions), lead, (*lead, c.embedding_size), (*lead, c.hidden_size)]
@@ -341,13 +359,6 @@ def test_everything_runs_on_another_device(name, changes):
             assert output.weights.shape == output.recalled.valid.shape == output.recalled.age.shape == (*lead, 3)
             assert output.recalled.pv.shape == (*lead, 3, c.embedding_size + c.hidden_size)
     assert all(part.shape == (2, c.hidden_size) and part.is_meta for part in state)
-    loss = replayed.logits.sum() + replayed.baseline.sum()
-    if agent.contrastive is not None:
-        loss = loss + agent.contrastive_loss(replayed, inputs.resets).loss
-    if agent.reconstruction is not None:
-        loss = loss + sum(agent.reconstruction_loss(replayed, inputs))
-    loss.backward()
-    assert loss.is_meta
     assert agent.policy.weight.grad.is_meta
 
 
@@ -385,6 +396,7 @@ def test_a_bfloat16_encoder_changes_losses_by_at_most_one_percent(encoder):
     single = losses(agent, inputs)
     assert losses(half, inputs) == pytest.approx(single, rel=0.01)
     assert losses(half, inputs) != single
-    x = half.encode(inputs.pictures)
-    assert x.dtype == torch.float32
-    assert torch.equal(x, x.bfloat16().float())
+    x, rounded = agent.encode(inputs.pictures), half.encode(inputs.pictures)
+    assert rounded.dtype == torch.float32
+    assert torch.equal(rounded, rounded.bfloat16().float())
+    assert (rounded - x).norm() < 0.01 * x.norm()
