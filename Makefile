@@ -5,10 +5,11 @@ BIN := .venv/bin
 .PHONY: demo test lint clean
 
 demo: .venv/ready
-	$(BIN)/memorylab list
-	$(BIN)/memorylab snapshot all --frames 8 --every 8 --out demo/tasks.png
-	$(BIN)/memorylab baseline --levels train --episodes 64 --out demo/baseline.csv
-	@echo "Look at demo/tasks.png; the scores are in demo/baseline.csv."
+	$(BIN)/memorylab snapshot avm --frames 24 --out demo/avm.png
+	$(BIN)/memorylab train avm --model mra --preset laptop --minutes 4 --evaluation-episodes 16 --out demo/avm-mra
+	$(BIN)/memorylab curve demo/avm-mra --out demo/learning.png
+	@echo "Look at demo/learning.png: four minutes of training beside the scripted players. demo/avm.png is the task."
+	@echo "The same command with --minutes 60 goes on from here: see docs/training.md."
 
 test: lint
 	$(BIN)/pytest

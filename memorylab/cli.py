@@ -1,6 +1,7 @@
 """One command, `memorylab`, with verbs. Bad input: one sentence and exit code 2."""
 
 import csv as csv_module
+import importlib
 import io
 import json as json_module
 import sys
@@ -170,6 +171,19 @@ def bench(
     print_rows(rows, json, csv, speed_table)
 
 
+def curve(run: Positional[Path], out: Path = Path("curve.png")) -> None:
+    """The learning curve of a run beside the scripted players, as a figure.
+
+    Args:
+        run: Folder of a run.
+        out: File to write: .png, .svg or .pdf.
+    """
+    if out.suffix not in (".png", ".svg", ".pdf"):
+        raise ValueError(f"--out must end in .png, .svg or .pdf, not {out.name!r}")
+    needs_agent("memorylab.laboratory.curves").draw_run(run, out)
+    print(out)
+
+
 def train() -> None:
     """Train an agent on a task; memorylab train --help tells all settings."""
 
@@ -261,15 +275,16 @@ VERBS: dict[str, Callable] = {
     "baseline": baseline,
     "bench": bench,
     "train": train,
+    "curve": curve,
 }
 
 
-def start_training(arguments: Sequence[str]) -> None:
+def needs_agent(module: str) -> Any:
+    """A module that only the extra `agent` can import; the suite alone must not wait for PyTorch."""
     try:
-        from memorylab.runtime import command
+        return importlib.import_module(module)
     except ImportError as problem:
-        raise ValueError(f"training needs more packages ({problem.name}): pip install 'memorylab[agent]'") from None
-    command.train(arguments)
+        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[agent]'") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -277,7 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if given[:1] == ["train"]:
-            start_training(given[1:])
+            needs_agent("memorylab.runtime.command").train(given[1:])
             return
         tyro.extras.subcommand_cli_from_dict(VERBS, prog="memorylab", description=description, args=given)
     except (ValueError, TypeError, OSError, RuntimeError) as problem:

@@ -1,0 +1,87 @@
+"""The learning curve of a run beside the scripted players."""
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from memorylab.envs.scripted import play_episodes
+from memorylab.files import replacing
+from memorylab.learning.run_folder import read_json
+from memorylab.tasks.levels import PAPER_LEVELS
+
+COLOURS = {"train": "#1f6fb4", "holdout_interpolate": "#2c9c63", "holdout_extrapolate": "#d1662a"}
+PLAYERS = {"remembering": "--", "forgetting": "-.", "random": ":"}
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        raise ValueError(f"{file} is missing; is {file.parent} the folder of a run?")
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def level_scores(folder: Path) -> dict[str, dict[int, list[float]]]:
+    """level -> step -> returns of its evaluated episodes."""
+    scores: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows_of(folder / "scores.csv"):
+        scores[row["level"]][int(row["step"])].append(float(row["return"]))
+    return scores
+
+
+def draw_levels(axes: Axes, folder: Path, task: str, episodes: int) -> None:
+    """Scores on the true levels with their standard errors, and what scripted players score on the training level."""
+    for level, by_step in level_scores(folder).items():
+        steps = np.array(sorted(by_step)) / 1e6
+        means = np.array([np.mean(by_step[step]) for step in sorted(by_step)])
+        errors = np.array([np.std(by_step[step]) / len(by_step[step]) ** 0.5 for step in sorted(by_step)])
+        axes.plot(steps, means, "o-", markersize=3, color=COLOURS.get(level), label=level)
+        axes.fill_between(steps, means - errors, means + errors, color=COLOURS.get(level), alpha=0.2, linewidth=0)
+    for player, style in PLAYERS.items():
+        score = play_episodes(task, PAPER_LEVELS[0], player, episodes, seed=0)[0].mean()
+        axes.axhline(score, color="0.45", linestyle=style, linewidth=1)
+        axes.annotate(
+            f"{player}, {score:.1f}", (0.99, score), xycoords=("axes fraction", "data"), ha="right", va="bottom",
+            fontsize=8, color="0.35",
+        )  # fmt: skip
+    axes.set_ylabel("score on the true level")
+    axes.legend(frameon=False, fontsize=8)
+
+
+def draw_training(axes: Axes, folder: Path) -> None:
+    """Mean training score; where a curriculum moved on, a line says to what."""
+    rows = rows_of(folder / "metrics.csv")
+    steps = [int(row["step"]) / 1e6 for row in rows]
+    axes.plot(steps, [float(row["score"]) for row in rows], color="0.2", linewidth=1)
+    stage = None
+    for step, row in zip(steps, rows, strict=True):
+        if row["stage"] != stage:
+            stage = row["stage"]
+            axes.axvline(step, color="0.8", linewidth=1, zorder=0)
+            axes.annotate(
+                stage, (step, 1.0), xycoords=("data", "axes fraction"), rotation=90, ha="left", va="top", fontsize=7,
+                color="0.4",
+            )  # fmt: skip
+    axes.set_ylabel("training score in its stage")
+
+
+def draw_run(folder: Path, out: Path, episodes: int = 64) -> None:
+    """The figure of one run."""
+    config = read_json(folder / "config.json")
+    figure, (upper, lower) = plt.subplots(2, 1, figsize=(7, 6), sharex=True, height_ratios=(3, 2))
+    draw_levels(upper, folder, config["task"], episodes)
+    draw_training(lower, folder)
+    lower.set_xlabel("agent steps, millions")
+    upper.set_title(f"{config['model']} on {config['task']}, preset {config['preset']}", fontsize=10)
+    for axes in (upper, lower):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    with replacing(out) as temporary:
+        figure.savefig(temporary, format=out.suffix.removeprefix("."), dpi=150)
+    plt.close(figure)
