@@ -59,6 +59,7 @@ class Training:
         self.threads = threads or len(os.sched_getaffinity(0))
         self.folder = RunFolder(folder)
         self.folder.open(config)
+        self.board = tensorboard(folder)
         self.stopwatch = Stopwatch()
         torch.manual_seed(config.seed)
         agent = MemoryRecallAgent(config.agent).to(device)
@@ -174,6 +175,9 @@ class Training:
             "stage": report.stage, "score": score, "length": length, "episodes": self.episodes,
         }  # fmt: skip
         self.folder.append(self.folder.metrics, [row | {name: f"{value:.6g}" for name, value in metrics.items()}])
+        for name, value in {"score": score, "steps_per_second": rate, **metrics, **self.levels}.items():
+            if self.board is not None:
+                self.board.add_scalar(name, value, self.step)
         self.tell(report)
 
     # --- checkpoints
@@ -203,3 +207,14 @@ class Training:
 
     def close(self) -> None:
         self.runtime.close()
+        if self.board is not None:
+            self.board.close()
+
+
+def tensorboard(folder: Path) -> Any:
+    """A writer for TensorBoard, if that is installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder / "tensorboard"))
