@@ -130,7 +130,9 @@ class EpisodicRead(nn.Module):
 
     def neighbours(self, recalled: Recalled) -> Neighbours:
         """Jumpy backpropagation: keys anew from the p_j and v_j of then through the W_k and b_k of now."""
-        keys = self.key(recalled.pv) if recalled.k is None else recalled.k
+        if not self.jumpy and recalled.k is None:
+            raise ValueError("without jumpy backpropagation a read needs the keys as cached, and `recalled` has none")
+        keys = self.key(recalled.pv) if self.jumpy or recalled.k is None else recalled.k
         return Neighbours(keys, recalled.pv[..., self.input_size :], recalled.valid)
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:

@@ -58,7 +58,8 @@ class MemoryRecallAgent(nn.Module):
             if c.auxiliary == "rec"
             else None
         )
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # pictures arrive so, and convolutions are faster on them
+        # Pictures arrive channels-last, and convolutions are faster on them.
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     @property
     def device(self) -> torch.device:
@@ -125,10 +126,16 @@ class MemoryRecallAgent(nn.Module):
         if self.read is None:
             return None
         if store is not None and recalled is None:
+            if len(store.k) != x.shape[1]:
+                raise ValueError(f"the store is for {len(store.k)} games, not {x.shape[1]}")
             return SearchedPast(self.read, x, store, resets, self.config.neighbours)
         if recalled is not None and store is None:
+            if recalled.valid.shape[:2] != x.shape[:2]:
+                raise ValueError(
+                    f"recalled is for {tuple(recalled.valid.shape[:2])} steps and games, not {tuple(x.shape[:2])}"
+                )
             return ReplayedPast(self.read, x, recalled)
-        raise ValueError("an agent with episodic memory needs a `store`, or in `unroll` what was `recalled`")
+        raise ValueError("an agent with episodic memory needs either a `store` or, in `unroll`, what was `recalled`")
 
     def encode(self, pictures: Tensor) -> Tensor:
         """(T, B, height, width, 3) bytes to x (T, B, X)."""
@@ -141,7 +148,7 @@ class MemoryRecallAgent(nn.Module):
     def previous(self, inputs: Inputs) -> Tensor:
         """Reward, clipped as in IMPALA, and one-hot action before each picture; zeros where an episode begins."""
         reward = inputs.rewards.to(self.dtype).clamp(-1, 1)[..., None]
-        action = F.one_hot(inputs.actions, self.config.actions).to(self.dtype)
+        action = F.one_hot(inputs.actions.masked_fill(inputs.resets, 0), self.config.actions).to(self.dtype)
         return torch.cat([reward, action], -1) * (~inputs.resets)[..., None]
 
     def contrastive_loss(self, output: Output, resets: Tensor) -> ContrastiveLoss:
@@ -174,8 +181,9 @@ class MemoryRecallAgent(nn.Module):
             if part.device != self.device:
                 raise ValueError(f"{name} are on {part.device}, the agent is on {self.device}")
         games = lead[-1]
-        if any(tuple(part.shape) != (games, c.hidden_size) for part in state):
-            raise ValueError(f"each part of the state must be of shape {(games, c.hidden_size)}")
+        parts, shape = self.controller.state_parts, (games, c.hidden_size)
+        if len(state) != parts or any(tuple(part.shape) != shape or part.device != self.device for part in state):
+            raise ValueError(f"the state must be {parts} tensors of shape {shape} on {self.device}")
 
 
 def named(dtype: torch.dtype) -> str:

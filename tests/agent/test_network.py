@@ -291,7 +291,7 @@ def test_step_wants_one_axis_and_unroll_two():
 
 def test_a_state_of_other_games_is_refused():
     agent = made("mra")
-    with pytest.raises(ValueError, match=r"each part of the state must be of shape \(2, 6\)"):
+    with pytest.raises(ValueError, match=r"the state must be 2 tensors of shape \(2, 6\) on cpu"):
         agent.unroll(random_inputs(agent, 4, 2), agent.initial_state(3), store=agent.new_store(2))
 
 
@@ -400,3 +400,24 @@ def test_a_bfloat16_encoder_changes_losses_by_at_most_one_percent(encoder):
     assert rounded.dtype == torch.float32
     assert torch.equal(rounded, rounded.bfloat16().float())
     assert (rounded - x).norm() < 0.01 * x.norm()
+
+
+def test_what_does_not_fit_is_refused_in_one_sentence():
+    agent = made("mra-njb")
+    state = agent.initial_state(2)
+    inputs = random_inputs(agent, 4, 2)
+    with pytest.raises(ValueError, match="the store is for 3 games, not 2"):
+        agent.unroll(inputs, state, store=agent.new_store(3))
+    output, _ = agent.unroll(inputs, state, store=agent.new_store(2))
+    with pytest.raises(ValueError, match=r"recalled is for \(4, 2\) steps and games, not \(3, 2\)"):
+        agent.unroll(Inputs(*(part[:3] for part in inputs)), state, output.recalled)
+    with pytest.raises(ValueError, match="a read needs the keys as cached"):
+        agent.unroll(inputs, state, output.recalled._replace(k=None))
+
+
+def test_the_action_before_an_episode_may_be_anything():
+    agent = made("lstm")
+    inputs = random_inputs(agent, 4, 2)
+    inputs = inputs._replace(actions=inputs.actions.masked_fill(inputs.resets, -1))
+    output, _ = agent.unroll(inputs, agent.initial_state(2))
+    assert output.logits.isfinite().all()
