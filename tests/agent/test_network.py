@@ -299,11 +299,11 @@ def test_a_memory_needs_a_store_or_what_was_recalled_but_not_both():
     agent = made("mra")
     inputs, state, store = random_inputs(agent, 4, 2), agent.initial_state(2), agent.new_store(2)
     recalled = own_unroll(agent, inputs).recalled
-    with pytest.raises(ValueError, match="an agent with episodic memory needs a `store`"):
+    with pytest.raises(ValueError, match="an agent with episodic memory needs either a `store`"):
         agent.step(at(inputs, 0), state)
-    with pytest.raises(ValueError, match="an agent with episodic memory needs a `store`"):
+    with pytest.raises(ValueError, match="an agent with episodic memory needs either a `store`"):
         agent.unroll(inputs, state)
-    with pytest.raises(ValueError, match="an agent with episodic memory needs a `store`"):
+    with pytest.raises(ValueError, match="an agent with episodic memory needs either a `store`"):
         agent.unroll(inputs, state, recalled, store)
 
 
