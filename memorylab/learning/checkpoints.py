@@ -29,13 +29,14 @@ def save_checkpoint(folder: Path, step: int, tensors: Mapping[str, Tensor], fact
         unfinished.rename(path)
         unfinished.write_text(json.dumps({"step": step, **facts}))
         unfinished.rename(path.with_suffix(".json"))
-    except SafetensorError as problem:  # a full disk comes as this
+    except (SafetensorError, OSError) as problem:  # a full disk comes as either
         raise OSError(f"the checkpoint {path} could not be written: {problem}") from problem
     finally:
         unfinished.unlink(missing_ok=True)
-    for old in checkpoints(folder)[:-KEPT]:
-        old.unlink()
-        old.with_suffix(".safetensors").unlink(missing_ok=True)
+    kept = {path.stem for path in checkpoints(folder)[-KEPT:]}
+    for file in sorted(folder.glob("step-*")):  # of a checkpoint the JSON first; also what a crash left unfinished
+        if file.stem not in kept:
+            file.unlink()
 
 
 def checkpoints(folder: Path) -> list[Path]:
