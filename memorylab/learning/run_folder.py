@@ -35,13 +35,16 @@ class RunFolder:
             temporary.write_text(json.dumps(new, indent=2) + "\n")
 
     def cut_after(self, step: int) -> None:
-        """Drop rows that were written after the checkpoint from which a run goes on."""
+        """Drop rows that were written after the checkpoint from which a run goes on; all if there was none (-1)."""
         for file in (self.metrics, self.scores):
             if file.exists():
                 with file.open(newline="") as lines:
                     reader = csv.DictReader(lines)
                     names = reader.fieldnames or ()
-                    rows = [row for row in reader if whole_number(row["step"]) <= step and None not in row.values()]
+                    rows = [row for row in reader if whole_number(row.get("step")) <= step and None not in row.values()]
+                if not rows:
+                    file.unlink()
+                    continue
                 with replacing(file) as temporary, temporary.open("w", newline="") as out:
                     writer = csv.DictWriter(out, names, lineterminator="\n")
                     writer.writeheader()
@@ -70,9 +73,12 @@ def whole_number(text: str | None) -> float:
 
 def read_json(file: Path) -> dict[str, Any]:
     try:
-        return json.loads(file.read_text())
-    except json.JSONDecodeError as problem:
+        found = json.loads(file.read_text())
+    except ValueError as problem:
         raise ValueError(f"{file} is not valid JSON: {problem}") from problem
+    if not isinstance(found, dict):
+        raise ValueError(f"{file} is not the configuration of a run")
+    return found
 
 
 def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:

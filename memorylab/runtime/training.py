@@ -77,6 +77,7 @@ class Training:
         )
         if found:
             self.restore(*found)
+        self.folder.cut_after(self.step if found else -1)
 
     # --- games of the curriculum's stage
 
@@ -203,7 +204,6 @@ class Training:
         self.recent.extend((score, length) for score, length in facts["recent"])
         self.learner.restore(tensors, facts["version"])
         self.runtime.restore(tensors, facts)
-        self.folder.cut_after(self.step)
 
     def close(self) -> None:
         self.runtime.close()
