@@ -55,9 +55,11 @@ class InProcess:
         try:
             with self.stopwatch("learning"):
                 metrics = self.learner.update(trajectory, share_done)
-        finally:
-            with self.stopwatch("waiting for the actor"):
-                self.waiting = coming.result()
+        except BaseException:
+            coming.exception()  # the actor comes to rest; what broke the learner may have broken it too
+            raise
+        with self.stopwatch("waiting for the actor"):
+            self.waiting = coming.result()
         self.publish()
         return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": lag}, episodes)
 
