@@ -1,0 +1,5 @@
+"""`python -m memorylab` is the command `memorylab`."""
+
+from memorylab.cli import main
+
+main()
