@@ -34,9 +34,9 @@ def save_checkpoint(folder: Path, step: int, tensors: Mapping[str, Tensor], fact
     finally:
         unfinished.unlink(missing_ok=True)
     kept = {path.stem for path in checkpoints(folder)[-KEPT:]}
-    for file in sorted(folder.glob("step-*")):  # of a checkpoint the JSON first; also what a crash left unfinished
-        if file.stem not in kept:
-            file.unlink()
+    for part in sorted(folder.glob("step-*")):  # of a checkpoint the JSON first; also what a crash left unfinished
+        if part.stem not in kept:
+            part.unlink()
 
 
 def checkpoints(folder: Path) -> list[Path]:

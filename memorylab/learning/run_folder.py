@@ -34,14 +34,14 @@ class RunFolder:
         with replacing(file) as temporary:
             temporary.write_text(json.dumps(new, indent=2) + "\n")
 
-    def cut_after(self, step: int) -> None:
+    def cut_after(self, step: int, evaluated: int) -> None:
         """Drop rows that were written after the checkpoint from which a run goes on; all if there was none (-1)."""
-        for file in (self.metrics, self.scores):
+        for file, last in ((self.metrics, step), (self.scores, evaluated)):
             if file.exists():
                 with file.open(newline="") as lines:
                     reader = csv.DictReader(lines)
                     names = reader.fieldnames or ()
-                    rows = [row for row in reader if whole_number(row.get("step")) <= step and None not in row.values()]
+                    rows = [row for row in reader if whole_number(row.get("step")) <= last and None not in row.values()]
                 if not rows:
                     file.unlink()
                     continue

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
 import tyro
 
 from memorylab.learning.config import TrainConfig
@@ -51,11 +52,21 @@ def train_options(arguments: Sequence[str]) -> TrainOptions:
     return tyro.cli(TrainOptions, default=default, args=others, prog="memorylab train TASK")
 
 
+def check_device(name: str) -> None:
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as problem:
+        raise ValueError(f"the device {name!r} cannot be used: {str(problem).splitlines()[0]}") from problem
+
+
 def train(arguments: Sequence[str]) -> None:
     options = train_options(arguments)
     config = options.config
     if options.minutes is not None and not options.minutes > 0:
         raise ValueError(f"--minutes must be more than 0, not {options.minutes:g}")
+    if options.threads is not None and options.threads < 1:
+        raise ValueError(f"--threads must be 1 or more, not {options.threads}")
+    check_device(options.device)
     name = f"{find_task(config.task).short}-{config.model}-{config.preset}-seed{config.seed}"
     out = options.out or Path("runs") / name
     title = f"{config.model} on {config.task}, preset {config.preset}, in {out}"

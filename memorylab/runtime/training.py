@@ -1,9 +1,12 @@
 """A run from its first step to its last: updates, curriculum, evaluation, records, checkpoints."""
 
 import os
+import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -67,7 +70,8 @@ class Training:
         self.step, self.seconds = 0, 0.0
         self.levels: dict[str, float] = {}
         self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT_EPISODES)
-        self.episodes = 0
+        self.episodes, self.evaluated = 0, -1
+        self.give_way: Callable[[], None] = lambda: None
         found = load_checkpoint(self.folder.checkpoints)
         facts = found[1] if found else {}
         curriculum = facts.get("curriculum", {"stage": 0, "scores": []})
@@ -77,7 +81,7 @@ class Training:
         )
         if found:
             self.restore(*found)
-        self.folder.cut_after(self.step if found else -1)
+        self.folder.cut_after(self.step if found else -1, self.evaluated)
 
     # --- games of the curriculum's stage
 
@@ -95,6 +99,10 @@ class Training:
 
     def run(self, minutes: float | None = None) -> None:
         """Train until `config.steps`, or until the run has trained for so many minutes in all."""
+        with postponed_interrupt() as self.give_way:
+            self.train(minutes)
+
+    def train(self, minutes: float | None) -> None:
         begun, before = time.perf_counter(), self.seconds
         reported = saved = begun
         reported_step, gathered = self.step, []
@@ -103,12 +111,15 @@ class Training:
             return self.step >= self.config.steps or (minutes is not None and self.seconds >= 60 * minutes)
 
         try:
-            if self.step == 0:
+            if self.evaluation_is_due():
                 self.evaluate()
             while not spent():
+                self.give_way()
                 progress = self.runtime.advance(self.step / self.config.steps)
                 gathered.append(progress.metrics)
                 self.count(progress)
+                if self.evaluation_is_due():
+                    self.evaluate()
                 now = time.perf_counter()
                 self.seconds = before + now - begun
                 if now - reported > REPORT_SECONDS:
@@ -117,7 +128,9 @@ class Training:
                 if now - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.perf_counter()
-            if self.is_not_evaluated():
+            if gathered:
+                self.report(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
+            if self.evaluated != self.step:
                 self.evaluate()
         except Diverged as problem:
             raise RuntimeError(f"{problem}; the last good checkpoint is in {self.folder.checkpoints}") from problem
@@ -127,35 +140,36 @@ class Training:
         self.save()
 
     def count(self, progress: Progress) -> None:
-        before, self.step = self.step, self.step + progress.steps
+        self.step += progress.steps
         self.episodes += len(progress.episodes)
         self.recent.extend((episode.score, episode.length) for episode in progress.episodes)
         if self.curriculum.tell(progress.episodes):
             self.recent.clear()
             self.runtime.new_games(self.new_games(), self.games_seed())
+
+    def evaluation_is_due(self) -> bool:
         every = self.config.evaluate_every
-        if every and self.step // every > before // every:
-            self.evaluate()
+        return every > 0 and self.step // every > self.evaluated // every
 
     def evaluate(self) -> None:
-        """The true levels, whatever the curriculum's stage."""
-        with self.stopwatch("evaluation"):
-            torch.set_num_threads(self.threads)
-            for level in self.config.evaluation_levels if self.config.evaluate_every else ():
-                seed = self.config.seed + 1_000_003
-                c = self.config
-                episodes = evaluate(self.learner.agent, c.task, level, c.evaluation_episodes, seed)
-                self.levels[level] = mean(episode.score for episode in episodes)
-                rows = [
-                    {"step": self.step, "level": level, "scale": e.scale, "return": e.score, "length": e.length,
-                     "seed": e.seed} for e in episodes
-                ]  # fmt: skip
-                self.folder.append(self.folder.scores, rows)
-            torch.set_num_threads(max(self.threads - max(self.threads // 2, 1), 1))
+        """The true levels, whatever the curriculum's stage; recorded when all are played."""
+        c, rows = self.config, []
+        learning_threads = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
+        try:
+            with self.stopwatch("evaluation"):
+                for level in c.evaluation_levels if c.evaluate_every else ():
+                    seed, episodes = c.seed + 1_000_003, c.evaluation_episodes
+                    played = evaluate(self.learner.agent, c.task, level, episodes, seed, self.threads, self.give_way)
+                    self.levels[level] = mean(episode.score for episode in played)
+                    rows += [
+                        {"step": self.step, "level": level, "scale": e.scale, "return": e.score, "length": e.length,
+                         "seed": e.seed} for e in played
+                    ]  # fmt: skip
+        finally:
+            torch.set_num_threads(learning_threads)
+        self.folder.append(self.folder.scores, rows)
         self.evaluated = self.step
-
-    def is_not_evaluated(self) -> bool:
-        return getattr(self, "evaluated", -1) != self.step
 
     def report(self, gathered: list[Metrics], rate: float) -> None:
         metrics = {name: mean(m[name] for m in gathered) for name in gathered[0]} if gathered else {}
@@ -191,7 +205,7 @@ class Training:
                 "episodes": self.episodes,
                 "levels": self.levels,
                 "recent": list(self.recent),
-                "evaluated": getattr(self, "evaluated", -1),
+                "evaluated": self.evaluated,
                 "curriculum": {"stage": self.curriculum.stage, "scores": list(self.curriculum.scores)},
                 **self.runtime.facts(),
             }
@@ -209,6 +223,25 @@ class Training:
         self.runtime.close()
         if self.board is not None:
             self.board.close()
+
+
+@contextmanager
+def postponed_interrupt() -> Iterator[Callable[[], None]]:
+    """Keeps Ctrl-C until the given function is called: an update is done whole, so that a checkpoint makes sense."""
+    asked: list[int] = []
+
+    def give_way() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # signals come to the main one
+        yield give_way
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: asked.append(number))
+    try:
+        yield give_way
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def tensorboard(folder: Path) -> Any:
