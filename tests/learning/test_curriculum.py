@@ -1,0 +1,125 @@
+"""Curriculum and presets."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from memorylab.agent import MODELS
+from memorylab.envs.scripted import play_episodes
+from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
+from memorylab.learning.curriculum import Curriculum
+from memorylab.learning.presets import PRESETS, preset_config
+from memorylab.learning.trajectory import Episode
+from memorylab.tasks.task import TASKS, find_task
+
+CONFIG = CurriculumConfig("trials", (1, 3), share=0.8, episodes=10)
+
+
+def scored(*scores: float) -> list[Episode]:
+    return [Episode(0, score, 5, 1.0, 7) for score in scores]
+
+
+def test_the_goal_is_a_share_of_the_remembering_player():
+    for stage, trials in enumerate(CONFIG.stages):
+        best = play_episodes("avm", "train", "remembering", 32, seed=0, trials=trials)[0].mean()
+        assert best == trials
+        assert Curriculum("avm", CONFIG, stage).goal == pytest.approx(0.8 * trials)
+    assert Curriculum("avm", CONFIG, 2).goal == float("inf")
+
+
+def test_a_stage_is_passed_when_its_last_episodes_reach_the_goal():
+    curriculum = Curriculum("avm", CONFIG)
+    assert not curriculum.tell(scored(*[1] * 9)), "too few episodes"
+    assert not curriculum.tell(scored(0, 0, 0)), "7 of the last 10"
+    assert not curriculum.tell(scored(*[1] * 7)), "zeros are still among the last 10"
+    assert curriculum.keywords() == {"trials": 1}
+    assert curriculum.text() == "trials 1"
+    assert curriculum.tell(scored(1)), "8 of the last 10"
+    assert curriculum.keywords() == {"trials": 3}
+    assert not curriculum.scores, "a stage is judged by its own episodes"
+
+
+def test_it_moves_on_to_the_true_level_and_never_back():
+    curriculum = Curriculum("avm", CONFIG)
+    draw, stages = np.random.default_rng(0), []
+    for number in range(60):
+        high = number % 3 == 0
+        curriculum.tell(scored(*(draw.random(10) + (3 if high else -1))))
+        stages.append(curriculum.stage)
+    assert all(after - before in (0, 1) for before, after in pairwise(stages))
+    assert stages[0] == 1
+    assert stages[2:4] == [1, 2]
+    assert stages[-1] == 2
+    assert curriculum.is_over
+    assert curriculum.keywords() == {}
+    assert curriculum.text() == "true level"
+
+
+def test_it_goes_on_from_a_checkpoint():
+    before = Curriculum("avm", CONFIG)
+    before.tell(scored(*[1] * 10))
+    before.tell(scored(3, 3, 3))
+    after = Curriculum("avm", CONFIG, before.stage, list(before.scores))
+    for each in (before, after):
+        assert not each.tell(scored(*[3] * 6))
+        assert each.tell(scored(3))
+
+
+# --- presets
+
+PAPER_ROWS = {
+    # hidden, baseline, entropy, batch, unroll, discount, optimiser, learning rate, CPC steps, CPC weight, capacity
+    "avm": (512, 0.5, 0.0052, 16, 50, 0.98, "adam", 1e-5, 10, 10, 1024),
+    "wtw": (1024, 2.0, 0.01, 32, 100, 0.98, "adam", 1e-5, 10, 30, 1024),
+    "sdp": (1024, 0.5, 0.003, 16, 200, 0.999, "rmsprop", 1e-4, 50, 20, 2048),
+    "vgm": (512, 0.5, 0.0052, 16, 50, 0.98, "adam", 1e-5, 10, 5, 1024),
+    "ti": (1024, 0.5, 0.003, 16, 200, 0.98, "adam", 1e-4, 50, 20, 2048),
+}
+
+
+@pytest.mark.parametrize("task", PAPER_ROWS)
+def test_paper_preset_is_the_paper(task):
+    config = preset_config(task, "mra", "paper")
+    a, c = config.agent, config.learner
+    found = (
+        a.hidden_size, c.baseline_cost, c.entropy_cost, config.games, config.unroll, c.discount, c.optimiser,
+        c.learning_rate, a.cpc_steps, c.cpc_weight, a.capacity,
+    )  # fmt: skip
+    assert found == PAPER_ROWS[task]
+    fixed = c.adam_epsilon, c.rmsprop_epsilon, c.rmsprop_decay, a.neighbours, a.key_size, a.height, a.width, a.encoder
+    assert fixed == (1e-4, 0.1, 0.99, 10, 128, 72, 96, "residual")
+    assert config.curriculum == CurriculumConfig()
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_preset_of_every_model_is_valid(task, preset):
+    for model in MODELS:
+        config = preset_config(task, model, preset)
+        assert (config.task, config.model, config.preset) == (find_task(task).name, model, preset)
+        assert config.agent.actions == len(find_task(task).actions)
+        assert config.agent.memory == MODELS[model]["memory"]
+        for stage in config.curriculum.stages:
+            assert find_task(task).scales_of("train", **{config.curriculum.keyword: stage})
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (lambda: preset_config("nosuch"), "unknown task"),
+        (lambda: preset_config("avm", "nosuch"), "unknown model"),
+        (lambda: preset_config("avm", preset="nosuch"), "unknown preset"),
+        (lambda: preset_config("avm", games=0), "games must be at least 1, not 0"),
+        (lambda: preset_config("avm", unroll=5), "cpc_steps must be at most the unroll, 5, not 10"),
+        (lambda: LearnerConfig(discount=1.0), "discount must be at least 0 and below 1, not 1.0"),
+        (lambda: LearnerConfig(learning_rate=0.0), "learning_rate must be above 0"),
+        (lambda: LearnerConfig(entropy_cost=float("nan")), "entropy_cost must be at least 0, not nan"),
+        (lambda: CurriculumConfig(keyword="trials"), "both a keyword and stages"),
+        (lambda: CurriculumConfig("trials", (1,), share=1.5), "share must be above 0 and at most 1, not 1.5"),
+        (lambda: TrainConfig("avm", seed=-1), "seed must be at least 0, not -1"),
+    ],
+)
+def test_bad_settings_are_told(made, text):
+    with pytest.raises(ValueError, match=text):
+        made()
