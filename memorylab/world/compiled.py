@@ -22,11 +22,12 @@ def source_stamp() -> str:
     return digest.hexdigest()
 
 
-def compiled(function: Callable | None = None, *, fastmath: bool = False) -> Any:
-    """Compile on first use; the cache on disk serves later processes."""
+def compiled(function: Callable | None = None, *, fastmath: bool = False, inline: bool = False) -> Any:
+    """Compile on first use; the cache on disk serves later processes. `inline` spares the call of what many arrays go to."""
     if function is None:
-        return lambda f: compiled(f, fastmath=fastmath)
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+        return lambda f: compiled(f, fastmath=fastmath, inline=inline)
+    options = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": fastmath, "forceinline": inline}
+    dispatcher: Any = numba.njit(**options)(function)
     # Numba stamps a cached function with its own file alone and would serve stale code
     # after a change in a file it calls into; our stamp covers the whole package.
     dispatcher._cache._cache_file._source_stamp = source_stamp()
