@@ -1,31 +1,91 @@
-"""From texels to the bytes of a picture."""
+"""From texels to the bytes of a picture, a vector at a time."""
 
-from numba import uint64
+import numpy as np
+from llvmlite import ir
+from numba import types, uint64
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from memorylab.world.compiled import compiled
 
-
-@compiled
-def look_up(surfaces, texels, columns, colours):
-    """The colour of each texel of a row."""
-    for i in range(columns):
-        colours[i] = surfaces[uint64(texels[i])]
+LANES = 8  # rows are cut into whole vectors: the leftover columns of a loop are the slow ones
 
 
 @compiled
-def write_row(colours, width, pixels, words, line):
-    """Three bytes a pixel; four pixels as three words where rows allow it."""
-    if width % 4 == 0:
-        for four in range(width // 4):
-            at, word = uint64(4 * four), uint64(3 * width // 4 * line + 3 * four)
-            c_0, c_1 = colours[at], colours[at + uint64(1)]
-            c_2, c_3 = colours[at + uint64(2)], colours[at + uint64(3)]
-            words[word] = c_0 | c_1 << uint64(24)
-            words[word + uint64(1)] = c_1 >> uint64(8) | c_2 << uint64(16)
-            words[word + uint64(2)] = c_2 >> uint64(16) | c_3 << uint64(8)
-    else:
-        for column in range(width):
-            pixel = uint64(3 * (width * line + column))
-            pixels[pixel] = colours[column]
-            pixels[pixel + uint64(1)] = colours[column] >> uint64(8)
-            pixels[pixel + uint64(2)] = colours[column] >> uint64(16)
+def whole_vectors(width):
+    """The columns of a row that is padded to whole vectors."""
+    return (width + LANES - 1) & -LANES
+
+
+@compiled(inline=True)
+def write_row(surfaces, texels, lights, pixels, width, first):
+    """Write the bytes of a row from byte `first` on; rows must come in order, from the top.
+
+    A last vector that reaches past its row is overwritten by the next one; in the last row it is cut.
+    """
+    for vector in range(whole_vectors(width) // LANES):
+        column, at = uint64(LANES * vector), uint64(first + 3 * LANES * vector)
+        if at + uint64(3 * LANES) <= uint64(len(pixels)):
+            write_lanes(surfaces, texels, lights, column, pixels, at)
+        else:
+            lanes = np.empty(3 * LANES, np.uint8)
+            write_lanes(surfaces, texels, lights, column, lanes, uint64(0))
+            pixels[at : first + 3 * width] = lanes[: 3 * (width - LANES * vector)]
+
+
+def lane_constant(values):
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(values)), values)
+
+
+@intrinsic
+def write_lanes(typing, surfaces, texels, lights, column, pixels, at):
+    """Write the pixels of LANES columns from byte `at` on: look texels up, dim them by lights of 256ths, if any.
+
+    Numba finds no vectors here by itself: it cannot know that surfaces and pixels do not overlap.
+    """
+
+    def generate(context, builder, signature, arguments):
+        def pointer(k, index):
+            data = context.make_array(signature.args[k])(context, builder, arguments[k]).data
+            return builder.gep(data, [index])
+
+        def vector_of(k):
+            return builder.load(builder.bitcast(pointer(k, arguments[3]), lanes.as_pointer()), align=4)
+
+        def same(value):
+            return ir.Constant(lanes, [value] * LANES)
+
+        lanes = ir.VectorType(ir.IntType(32), LANES)
+        colours = gathered(builder, pointer(0, ir.Constant(ir.IntType(64), 0)), vector_of(1), lanes)
+        if signature.args[2] != types.none:
+            light = vector_of(2)
+            red_blue = builder.mul(builder.and_(colours, same(0xFF00FF)), light)
+            green = builder.mul(builder.and_(colours, same(0x00FF00)), light)
+            red_blue = builder.and_(builder.lshr(red_blue, same(8)), same(0xFF00FF))
+            green = builder.and_(builder.lshr(green, same(8)), same(0x00FF00))
+            colours = builder.or_(red_blue, green)
+        byte = ir.IntType(8)
+        loose = builder.bitcast(colours, ir.VectorType(byte, 4 * LANES))
+        order = lane_constant([4 * (i // 3) + i % 3 for i in range(3 * LANES)])
+        dense = builder.shuffle_vector(loose, ir.Constant(loose.type, ir.Undefined), order)
+        target = builder.bitcast(pointer(4, arguments[5]), dense.type.as_pointer())
+        builder.store(dense, target, align=1)
+        return context.get_dummy_value()
+
+    return types.void(surfaces, texels, lights, column, pixels, at), generate
+
+
+def gathered(builder, start, indices, lanes):
+    """The 32-bit values at `start` + indices."""
+    one = builder.insert_element(
+        ir.Constant(ir.VectorType(start.type, LANES), ir.Undefined), start, ir.Constant(ir.IntType(32), 0)
+    )
+    starts = builder.shuffle_vector(one, ir.Constant(one.type, ir.Undefined), lane_constant([0] * LANES))
+    places = builder.gep(starts, [indices], source_etype=ir.IntType(32))
+    mask = ir.VectorType(ir.IntType(1), LANES)
+    kind = ir.FunctionType(lanes, [places.type, ir.IntType(32), mask, lanes])
+    gather = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.gather.v{LANES}i32.v{LANES}p0")
+    return builder.call(
+        gather,
+        [places, ir.Constant(ir.IntType(32), 4), ir.Constant(mask, [1] * LANES), ir.Constant(lanes, ir.Undefined)],
+    )

@@ -11,13 +11,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import float32, int32, uint32, uint64
+from numba import float32, int32, uint64
 
 from memorylab.world import sky as sky_module
 from memorylab.world.casting import cast_bearings
 from memorylab.world.compiled import compiled
 from memorylab.world.materials import SIZE, SIZE_BITS, STRIDE
-from memorylab.world.pixels import look_up, write_row
+from memorylab.world.pixels import LANES, whole_vectors, write_row
 
 MAX_BOXES = 34
 MAX_OVALS = 2
@@ -29,7 +29,7 @@ LIGHT_ON_TOP, LIGHT_ON_X, LIGHT_ON_Z = 256.0, 200.0, 232.0  # sides that face ea
 HAZE = 0.02  # how fast light fades with distance, per unit
 LOWEST_AHEAD = 0.05
 NEAREST = 1e-3
-LANES = 8  # rows are cut into whole vectors: the leftover columns of a loop are the slow ones
+POSITIVE = SIZE << 10  # makes any place in texels positive, so that it is rounded down
 
 
 def scene_fields(side: int) -> list[tuple]:
@@ -103,7 +103,6 @@ class Row(NamedTuple):
     depths: Any
     texels: Any
     lights: Any
-    colours: Any
 
 
 # --- textures
@@ -123,14 +122,15 @@ def start_of(material, level):
 
 @compiled(fastmath=True, inline=True)
 def texels_across(u, level):
-    return int32(int32(int32((u - np.floor(u)) * float32(SIZE)) & int32(SIZE - 1)) >> level)
+    whole = int32(u * float32(SIZE) + float32(POSITIVE))
+    return int32(int32(whole & int32(SIZE - 1)) >> level)
 
 
 @compiled(fastmath=True, inline=True)
 def texels_down(v, level):
     """The texels in the rows above v, which goes upwards."""
-    down = int32(int32((np.floor(v) + float32(1) - v) * float32(SIZE)) & int32(SIZE - 1))
-    return int32(int32(down >> level) << int32(int32(SIZE_BITS) - level))
+    whole = int32(float32(POSITIVE) - v * float32(SIZE))
+    return int32(int32(int32(whole & int32(SIZE - 1)) >> level) << int32(int32(SIZE_BITS) - level))
 
 
 @compiled(fastmath=True, inline=True)
@@ -219,10 +219,9 @@ def draw_wall_row(row, sides, columns, rays):
 
 
 @compiled(fastmath=True, inline=True)
-def draw_floor_row(row, sides, columns, rays, material):
+def draw_floor_row(row, sides, columns, rays, depth, material):
     """Where the floor is nearer than the wall, for rays that fall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
-    depth = -rays.eye_y / rays.y
     # Seen at a slant, a pixel covers more of the floor the farther away it is.
     level = level_of(depth * np.sqrt(depth / rays.eye_y) * rays.pixel * float32(SIZE))
     start, light = start_of(material, level), dimmed(float32(LIGHT_ON_TOP), depth)
@@ -239,14 +238,13 @@ def draw_floor_row(row, sides, columns, rays, material):
 
 
 @compiled(fastmath=True, inline=True)
-def draw_sky_row(row, sides, columns, rays, sky, wall_height):
+def draw_sky_row(row, sides, columns, rays, sky, wall_rises):
     """Where rays pass above the wall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
     firsts, scales = sky.firsts, sky.scales
     sky_size, y = float32(SKY_SIZE), rays.y
-    above = wall_height - rays.eye_y
     for i in range(columns):
-        is_sky = y * wall_depths[i] > above
+        is_sky = y * wall_depths[i] > wall_rises
         down = int32(max(min(sky_size - y * scales[i], sky_size - float32(1)), float32(0)))
         texel = firsts[i] + int32(down * int32(SKY_SIZE))
         depth_before, texel_before, light_before = depths[i], texels[i], lights[i]
@@ -328,16 +326,6 @@ def draw_oval_row(row, start, stop, rays, oval, material):
         depths[i] = depth if is_seen else before
         texels[i] = texel if is_seen else texel_before
         lights[i] = light if is_seen else light_before
-
-
-@compiled(inline=True)
-def shade_row(row, columns):
-    colours, lights = row.colours, row.lights
-    for i in range(columns):
-        light = uint32(lights[i])
-        red_blue = uint32(uint32(colours[i] & uint32(0xFF00FF)) * light) >> uint32(8)
-        green = uint32(uint32(colours[i] & uint32(0x00FF00)) * light) >> uint32(8)
-        colours[i] = uint32(red_blue & uint32(0xFF00FF)) | uint32(green & uint32(0x00FF00))
 
 
 # --- where boxes are
@@ -479,19 +467,21 @@ def pick_bearings(view, ahead, walls, looks, row_walls, row_looks):
 
 
 @compiled(fastmath=True, inline=True)
-def nearest_and_farthest(depths, columns):
-    nearest, farthest = float32(FAR), float32(0)
-    for i in range(columns):
-        nearest, farthest = min(nearest, depths[i]), max(farthest, depths[i])
-    return nearest, farthest
-
-
-@compiled(fastmath=True)
 def least(values, columns):
-    lowest = float32(FAR)
+    found = values[0]
     for i in range(columns):
-        lowest = min(lowest, values[i])
-    return lowest
+        if values[i] < found:
+            found = values[i]
+    return found
+
+
+@compiled(fastmath=True, inline=True)
+def greatest(values, columns):
+    found = values[0]
+    for i in range(columns):
+        if values[i] > found:
+            found = values[i]
+    return found
 
 
 @compiled
@@ -501,9 +491,8 @@ def draw_scene(game, surfaces, sky_start, picture):
     `surfaces` holds the materials and, from `sky_start` on, the five pictures of the sky.
     """
     height, width = picture.shape[0], picture.shape[1] // 3
-    columns = (width + LANES - 1) & -LANES
+    columns = whole_vectors(width)
     pixels = picture.ravel()
-    words = pixels[: len(pixels) // 4 * 4].view(np.uint32)
     view = view_of(game, height, width)
     is_level = game.pitch == 0.0
     bearings = columns if is_level else min(int(4 * width * view.reach), 16 * width)
@@ -522,12 +511,9 @@ def draw_scene(game, surfaces, sky_start, picture):
         np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.int32),
     )  # fmt: skip
     sky = Sky(np.empty(columns, np.int32), np.empty(columns, np.float32), np.empty(columns, np.float32))
-    row = Row(
-        np.empty(columns, np.float32), np.empty(columns, np.int32),
-        np.empty(columns, np.int32), np.empty(columns, np.uint32),
-    )  # fmt: skip
+    row = Row(np.empty(columns, np.float32), np.empty(columns, np.int32), np.empty(columns, np.int32))
     nearest, farthest, lowest_zenith = float32(0), float32(0), float32(0)
-    wall_height, sky_first = float32(game.wall_height), int32(sky_start)
+    wall_rises, sky_first = float32(game.wall_height) - float32(game.eye), int32(sky_start)
 
     for line in range(height):
         rays, ahead = rays_of(view, view.pixel * (0.5 * (height - 1) - line))
@@ -540,18 +526,22 @@ def draw_scene(game, surfaces, sky_start, picture):
                 start, stop = box_bounds[slot, 2] & -LANES, (box_bounds[slot, 3] + LANES - 1) & -LANES
                 box, material = box_of(game, boxes[slot]), int32(game.box_material[boxes[slot]])
                 prepare_box(sides, slot + 1, start, stop, rays, box, material)
-            nearest, farthest = nearest_and_farthest(sides.depths[0], columns)
+            nearest, farthest = least(sides.depths[0], columns), greatest(sides.depths[0], columns)
             lowest_zenith = least(sky.steepest, columns)
 
         if rays.y < float32(0):
-            if rays.y * nearest >= -rays.eye_y:
+            floor_depth = -rays.eye_y / rays.y
+            if nearest <= floor_depth:
                 draw_wall_row(row, sides, columns, rays)
-            draw_floor_row(row, sides, columns, rays, int32(game.floor_material))
+            if farthest > floor_depth:
+                draw_floor_row(row, sides, columns, rays, floor_depth, int32(game.floor_material))
         else:
-            draw_wall_row(row, sides, columns, rays)
-            draw_sky_row(row, sides, columns, rays, sky, wall_height)
-            if rays.y > lowest_zenith:
-                draw_zenith_row(row, columns, rays, sky, sky_first)
+            if rays.y * nearest <= wall_rises:
+                draw_wall_row(row, sides, columns, rays)
+            if rays.y * farthest > wall_rises:
+                draw_sky_row(row, sides, columns, rays, sky, wall_rises)
+                if rays.y > lowest_zenith:
+                    draw_zenith_row(row, columns, rays, sky, sky_first)
         for slot in range(num_boxes):
             if box_bounds[slot, 0] <= line < box_bounds[slot, 1]:
                 start, stop = box_bounds[slot, 2] & -LANES, (box_bounds[slot, 3] + LANES - 1) & -LANES
@@ -563,6 +553,4 @@ def draw_scene(game, surfaces, sky_start, picture):
                 middle_x, middle_y, middle_z, radius, half_height = game.ovals[ovals[slot]]
                 oval = middle_x, middle_y, middle_z, radius, half_height
                 draw_oval_row(row, start, stop, rays, oval, int32(game.oval_material[ovals[slot]]))
-        look_up(surfaces, row.texels, columns, row.colours)
-        shade_row(row, columns)
-        write_row(row.colours, width, pixels, words, line)
+        write_row(surfaces, row.texels, row.lights, pixels, width, 3 * width * line)
