@@ -1,6 +1,5 @@
 """From texels to the bytes of a picture, a vector at a time."""
 
-import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.core import cgutils
@@ -19,18 +18,10 @@ def whole_vectors(width):
 
 @compiled(inline=True)
 def write_row(surfaces, texels, lights, pixels, width, first):
-    """Write the bytes of a row from byte `first` on; rows must come in order, from the top.
-
-    A last vector that reaches past its row is overwritten by the next one; in the last row it is cut.
-    """
+    """Write the bytes of a row, at least a vector wide, from byte `first` on; the last vector ends where the row does."""
     for vector in range(whole_vectors(width) // LANES):
-        column, at = uint64(LANES * vector), uint64(first + 3 * LANES * vector)
-        if at + uint64(3 * LANES) <= uint64(len(pixels)):
-            write_lanes(surfaces, texels, lights, column, pixels, at)
-        else:
-            lanes = np.empty(3 * LANES, np.uint8)
-            write_lanes(surfaces, texels, lights, column, lanes, uint64(0))
-            pixels[at : first + 3 * width] = lanes[: 3 * (width - LANES * vector)]
+        column = min(LANES * vector, width - LANES)
+        write_lanes(surfaces, texels, lights, uint64(column), pixels, uint64(first + 3 * column))
 
 
 def lane_constant(values):

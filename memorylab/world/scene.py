@@ -25,6 +25,7 @@ MAX_OVALS = 2
 SKY_SIZE = sky_module.SIZE
 FAR = 1e6
 FULL_LIGHT = 256
+NUMBER, TOP, FOOT, LEFT, RIGHT = range(5)  # what is noted of a thing that may be seen
 LIGHT_ON_TOP, LIGHT_ON_X, LIGHT_ON_Z = 256.0, 200.0, 232.0  # sides that face east or west are darker
 HAZE = 0.02  # how fast light fades with distance, per unit
 LOWEST_AHEAD = 0.05
@@ -219,9 +220,10 @@ def draw_wall_row(row, sides, columns, rays):
 
 
 @compiled(fastmath=True, inline=True)
-def draw_floor_row(row, sides, columns, rays, depth, material):
+def draw_floor_row(row, sides, columns, rays, material):
     """Where the floor is nearer than the wall, for rays that fall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
+    depth = -rays.eye_y / rays.y
     # Seen at a slant, a pixel covers more of the floor the farther away it is.
     level = level_of(depth * np.sqrt(depth / rays.eye_y) * rays.pixel * float32(SIZE))
     start, light = start_of(material, level), dimmed(float32(LIGHT_ON_TOP), depth)
@@ -334,7 +336,9 @@ def draw_oval_row(row, start, stop, rays, oval, material):
 @compiled
 def is_in_view(view, walls, box, wall_height):
     """Is any part of a box within the outermost bearings, and not behind walls that are higher?"""
-    west, east, _, top, south, north = box
+    west, east, bottom, top, south, north = box
+    if top <= bottom:
+        return False
     is_ahead = is_left = is_right = False
     nearest, lowest, highest = FAR, FAR, -FAR
     for corner in range(4):
@@ -359,11 +363,10 @@ def is_in_view(view, walls, box, wall_height):
 
 
 @compiled
-def outline(view, box, bounds):
-    """The rows and columns between which a box is seen, a little too wide rather than too narrow."""
+def outline(view, box, seen, count):
+    """Note the rows and columns between which a box is seen, a little too wide rather than too narrow."""
     west, east, bottom, top, south, north = box
     low_x, high_x, low_y, high_y = 1e9, -1e9, 1e9, -1e9
-    bounds[0], bounds[1], bounds[2], bounds[3] = 0, view.height, 0, view.width
     for corner in range(8):
         x = (east if corner & 1 else west) - view.x
         y = (top if corner & 2 else bottom) - view.y
@@ -371,15 +374,22 @@ def outline(view, box, bounds):
         right, level = x * view.cos_yaw - z * view.sin_yaw, x * view.sin_yaw + z * view.cos_yaw
         ahead, up = level * view.cos_pitch + y * view.sin_pitch, y * view.cos_pitch - level * view.sin_pitch
         if ahead < NEAREST:  # it reaches past the eye: anywhere
-            return
+            low_x, high_x, low_y, high_y = -1e6, 1e6, -1e6, 1e6
+            break
         inverse = 1.0 / ahead
         low_x, high_x = min(low_x, right * inverse), max(high_x, right * inverse)
         low_y, high_y = min(low_y, up * inverse), max(high_y, up * inverse)
     half = view.width / 2
-    bounds[0] = min(max(int(view.height / 2 - high_y * half - 1), 0), view.height)
-    bounds[1] = min(max(int(view.height / 2 - low_y * half + 2), 0), view.height)
-    bounds[2] = min(max(int(half + low_x * half - 1), 0), view.width)
-    bounds[3] = min(max(int(half + high_x * half + 2), 0), view.width)
+    seen[count, TOP] = min(max(int(view.height / 2 - high_y * half - 1), 0), view.height)
+    seen[count, FOOT] = min(max(int(view.height / 2 - low_y * half + 2), 0), view.height)
+    seen[count, LEFT] = min(max(int(half + low_x * half - 1), 0), view.width) & -LANES
+    seen[count, RIGHT] = whole_vectors(min(max(int(half + high_x * half + 2), 0), view.width))
+
+
+@compiled
+def oval_of(game, number):
+    x, y, z, radius, half_height = game.ovals[number]
+    return x, y, z, radius, half_height
 
 
 @compiled
@@ -394,29 +404,29 @@ def box_of(game, number):
     return west, east, bottom, top, south, north
 
 
-@compiled
-def find_boxes(game, view, walls, numbers, bounds):
-    """The boxes that may be seen: their numbers and outlines, in whole vectors of columns; returns how many."""
-    seen = 0
+@compiled(inline=True)
+def find_boxes(game, view, walls, seen):
+    """Note the boxes that may be seen, each as its number and its outline; returns how many."""
+    count = 0
     for number in range(game.num_boxes):
         box = box_of(game, number)
         if is_in_view(view, walls, box, game.wall_height):
-            numbers[seen] = number
-            outline(view, box, bounds[seen])
-            seen += 1
-    return seen
+            seen[count, NUMBER] = number
+            outline(view, box, seen, count)
+            count += 1
+    return count
 
 
-@compiled
-def find_ovals(game, view, walls, numbers, bounds):
-    seen = 0
+@compiled(inline=True)
+def find_ovals(game, view, walls, seen):
+    count = 0
     for number in range(game.num_ovals):
-        box = box_around(game.ovals[number])
+        box = box_around(oval_of(game, number))
         if is_in_view(view, walls, box, game.wall_height):
-            numbers[seen] = number
-            outline(view, box, bounds[seen])
-            seen += 1
-    return seen
+            seen[count, NUMBER] = number
+            outline(view, box, seen, count)
+            count += 1
+    return count
 
 
 # --- the whole picture
@@ -484,6 +494,38 @@ def greatest(values, columns):
     return found
 
 
+@compiled(inline=True)
+def scratch(slots, columns):
+    """Room for what is prepared by column and for one row: two pieces, since taking memory costs time."""
+    reals, wholes = np.empty((2 * slots + 3, columns), np.float32), np.empty((3 * slots + 3, columns), np.int32)
+    sides = Sides(
+        reals[:slots], reals[slots : 2 * slots], wholes[:slots], wholes[slots : 2 * slots], wholes[2 * slots : -3]
+    )
+    return sides, Sky(wholes[-3], reals[-3], reals[-2]), Row(reals[-1], wholes[-2], wholes[-1])
+
+
+@compiled(inline=True)
+def prepare_columns(game, sides, sky, columns, walls, looks, rays, ahead, sky_start, seen, num_boxes):
+    """Returns how near and how far walls are, and how steeply a ray has to rise at least to go up more than ahead."""
+    prepare_walls(sides, columns, walls, looks, rays, float32(ahead))
+    prepare_sky(sky, columns, rays, sky_start)
+    for slot in range(num_boxes):
+        number = seen[slot, NUMBER]
+        box, material = box_of(game, number), int32(game.box_material[number])
+        prepare_box(sides, slot + 1, seen[slot, LEFT], seen[slot, RIGHT], rays, box, material)
+    return least(sides.depths[0], columns), greatest(sides.depths[0], columns), least(sky.steepest, columns)
+
+
+@compiled(inline=True)
+def shown(rays, limits, wall_rises):
+    """Of which of wall, floor, sky and zenith a row may show some."""
+    nearest, farthest, lowest_zenith = limits
+    if rays.y < float32(0):
+        return rays.y * nearest >= -rays.eye_y, rays.y * farthest < -rays.eye_y, False, False
+    has_sky = rays.y * farthest > wall_rises
+    return rays.y * nearest <= wall_rises, False, has_sky, has_sky and rays.y > lowest_zenith
+
+
 @compiled
 def draw_scene(game, surfaces, sky_start, picture):
     """Draw into `picture`, (height, 3 * width) bytes: 90 degrees wide, square pixels.
@@ -491,8 +533,7 @@ def draw_scene(game, surfaces, sky_start, picture):
     `surfaces` holds the materials and, from `sky_start` on, the five pictures of the sky.
     """
     height, width = picture.shape[0], picture.shape[1] // 3
-    columns = whole_vectors(width)
-    pixels = picture.ravel()
+    columns, pixels = whole_vectors(width), picture.ravel()
     view = view_of(game, height, width)
     is_level = game.pitch == 0.0
     bearings = columns if is_level else min(int(4 * width * view.reach), 16 * width)
@@ -500,57 +541,36 @@ def draw_scene(game, surfaces, sky_start, picture):
     cast_bearings(game, view.first, view.step, view.sin_yaw, view.cos_yaw, walls, looks)
     row_walls, row_looks = (walls, looks) if is_level else (np.empty(columns, np.float32), np.empty(columns, np.int32))
 
-    boxes, box_bounds = np.empty(MAX_BOXES, np.int64), np.empty((MAX_BOXES, 4), np.int64)
-    ovals, oval_bounds = np.empty(MAX_OVALS, np.int64), np.empty((MAX_OVALS, 4), np.int64)
-    num_boxes = find_boxes(game, view, walls, boxes, box_bounds)
-    num_ovals = find_ovals(game, view, walls, ovals, oval_bounds)
-
-    shape = num_boxes + 1, columns
-    sides = Sides(
-        np.empty(shape, np.float32), np.empty(shape, np.float32),
-        np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, np.int32),
-    )  # fmt: skip
-    sky = Sky(np.empty(columns, np.int32), np.empty(columns, np.float32), np.empty(columns, np.float32))
-    row = Row(np.empty(columns, np.float32), np.empty(columns, np.int32), np.empty(columns, np.int32))
-    nearest, farthest, lowest_zenith = float32(0), float32(0), float32(0)
-    wall_rises, sky_first = float32(game.wall_height) - float32(game.eye), int32(sky_start)
-
+    seen = np.empty((MAX_BOXES + MAX_OVALS, 5), np.int64)
+    num_boxes = find_boxes(game, view, walls, seen)
+    num_things = num_boxes + find_ovals(game, view, walls, seen[num_boxes:])
+    sides, sky, row = scratch(num_boxes + 1, columns)
+    limits = float32(0), float32(0), float32(0)
+    wall_rises, floor_material = float32(game.wall_height) - float32(game.eye), int32(game.floor_material)
     for line in range(height):
         rays, ahead = rays_of(view, view.pixel * (0.5 * (height - 1) - line))
         if line == 0 or not is_level:
             if not is_level:
                 pick_bearings(view, ahead, walls, looks, row_walls, row_looks)
-            prepare_walls(sides, columns, row_walls, row_looks, rays, float32(ahead))
-            prepare_sky(sky, columns, rays, sky_first)
-            for slot in range(num_boxes):
-                start, stop = box_bounds[slot, 2] & -LANES, (box_bounds[slot, 3] + LANES - 1) & -LANES
-                box, material = box_of(game, boxes[slot]), int32(game.box_material[boxes[slot]])
-                prepare_box(sides, slot + 1, start, stop, rays, box, material)
-            nearest, farthest = least(sides.depths[0], columns), greatest(sides.depths[0], columns)
-            lowest_zenith = least(sky.steepest, columns)
-
-        if rays.y < float32(0):
-            floor_depth = -rays.eye_y / rays.y
-            if nearest <= floor_depth:
-                draw_wall_row(row, sides, columns, rays)
-            if farthest > floor_depth:
-                draw_floor_row(row, sides, columns, rays, floor_depth, int32(game.floor_material))
-        else:
-            if rays.y * nearest <= wall_rises:
-                draw_wall_row(row, sides, columns, rays)
-            if rays.y * farthest > wall_rises:
-                draw_sky_row(row, sides, columns, rays, sky, wall_rises)
-                if rays.y > lowest_zenith:
-                    draw_zenith_row(row, columns, rays, sky, sky_first)
-        for slot in range(num_boxes):
-            if box_bounds[slot, 0] <= line < box_bounds[slot, 1]:
-                start, stop = box_bounds[slot, 2] & -LANES, (box_bounds[slot, 3] + LANES - 1) & -LANES
-                box, material = box_of(game, boxes[slot]), int32(game.box_material[boxes[slot]])
-                draw_box_row(row, sides, slot + 1, start, stop, rays, box, material)
-        for slot in range(num_ovals):
-            if oval_bounds[slot, 0] <= line < oval_bounds[slot, 1]:
-                start, stop = oval_bounds[slot, 2] & -LANES, (oval_bounds[slot, 3] + LANES - 1) & -LANES
-                middle_x, middle_y, middle_z, radius, half_height = game.ovals[ovals[slot]]
-                oval = middle_x, middle_y, middle_z, radius, half_height
-                draw_oval_row(row, start, stop, rays, oval, int32(game.oval_material[ovals[slot]]))
+            limits = prepare_columns(
+                game, sides, sky, columns, row_walls, row_looks, rays, ahead, int32(sky_start), seen, num_boxes
+            )
+        has_wall, has_floor, has_sky, has_zenith = shown(rays, limits, wall_rises)
+        if has_wall:
+            draw_wall_row(row, sides, columns, rays)
+        if has_floor:
+            draw_floor_row(row, sides, columns, rays, floor_material)
+        if has_sky:
+            draw_sky_row(row, sides, columns, rays, sky, wall_rises)
+        if has_zenith:
+            draw_zenith_row(row, columns, rays, sky, int32(sky_start))
+        for thing in range(num_things):
+            if seen[thing, TOP] <= line < seen[thing, FOOT]:
+                number, start, stop = seen[thing, NUMBER], seen[thing, LEFT], seen[thing, RIGHT]
+                if thing < num_boxes:
+                    box, material = box_of(game, number), int32(game.box_material[number])
+                    draw_box_row(row, sides, thing + 1, start, stop, rays, box, material)
+                else:
+                    oval, material = oval_of(game, number), int32(game.oval_material[number])
+                    draw_oval_row(row, start, stop, rays, oval, material)
         write_row(surfaces, row.texels, row.lights, pixels, width, 3 * width * line)
