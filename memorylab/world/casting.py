@@ -2,11 +2,13 @@
 
 import math
 
-from numba import int32, uint64
+from numba import float32, int32, int64, uint64
 
 from memorylab.world.chance import hashed
 from memorylab.world.compiled import compiled
 
+MOST_CELLS = 1024  # across a grid, in the numbers of faces
+EVERY = 8
 PICTURE_EVERY = 10  # one wall in so many has a picture, where there are any
 
 
@@ -17,9 +19,64 @@ def cast_bearings(game, first, step, sin_yaw, cos_yaw, walls, looks):
     Fills in how far away it is, in lengths of the direction, and the look of its face.
     """
     room = open_rectangle(game)
+    cast_faces(game, room, first, step, sin_yaw, cos_yaw, walls, looks)
+    measure_faces(first, step, sin_yaw, cos_yaw, walls, looks)
+    look_at_faces(game, looks)
+
+
+@compiled
+def cast_faces(game, room, first, step, sin_yaw, cos_yaw, gaps, faces):
+    """Cast one ray in eight, then those between. Two that meet the same face leave no room for another wall between
+    them, which would be as wide as that face."""
+    last = len(gaps) - 1
+    gaps[last], faces[last] = cast_bearing(game, room, first + step * last, sin_yaw, cos_yaw)
+    for i in range(0, last, EVERY):
+        gaps[i], faces[i] = cast_bearing(game, room, first + step * i, sin_yaw, cos_yaw)
+    apart = EVERY // 2
+    while apart > 0:
+        for i in range(apart, last, 2 * apart):
+            left, right = i - apart, min(i + apart, last)
+            if faces[left] == faces[right]:
+                gaps[i], faces[i] = gaps[left], faces[left]
+            else:
+                gaps[i], faces[i] = cast_bearing(game, room, first + step * i, sin_yaw, cos_yaw)
+        apart //= 2
+
+
+@compiled
+def cast_bearing(game, room, aside, sin_yaw, cos_yaw):
+    return cast(game, room, aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw)
+
+
+@compiled(fastmath=True)
+def measure_faces(first, step, sin_yaw, cos_yaw, walls, faces):
+    """From the gap between the eye and the plane of a face to the distance at which rays meet it."""
+    first, step, sin_yaw, cos_yaw = float32(first), float32(step), float32(sin_yaw), float32(cos_yaw)
     for i in range(len(walls)):
-        aside = first + step * i
-        walls[i], looks[i] = cast(game, room, aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw)
+        aside = first + step * float32(int32(i))
+        toward_x, toward_z = aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw
+        walls[i] = walls[i] / (toward_x if int32(faces[i] & 2) > int32(0) else toward_z)
+
+
+@compiled
+def look_at_faces(game, looks):
+    face, look = looks[0], look_of_face(game, looks[0])
+    for i in range(len(looks)):
+        if looks[i] != face:
+            face = looks[i]
+            look = look_of_face(game, face)
+        looks[i] = look
+
+
+@compiled
+def look_of_face(game, face):
+    """Twice the material, plus 1 if it faces east or west; some walls have a picture on them."""
+    material = game.wall_material
+    if game.pictures > 0:
+        bits = hashed(game.hanging, int64(face))
+        if bits % uint64(PICTURE_EVERY) == uint64(0):
+            material = game.first_picture + int32((bits >> uint64(32)) % uint64(game.pictures))
+    return 2 * material + ((face >> 1) & 1)
 
 
 @compiled
@@ -60,46 +117,39 @@ def open_rectangle(game):
 
 @compiled
 def cast(game, room, toward_x, toward_z):
-    """From the edge of the open rectangle walk the grid to the first solid cell: (distance, look of its face)."""
+    """From the edge of the open rectangle walk the grid to the first solid cell.
+
+    Returns how far its face is from the eye, straight east or north, and the number of that face; bit 1 of it says
+    that it faces east or west.
+    """
     south, north, west, east = room
-    cell = game.cell
+    cell, x, z = game.cell, game.x, game.z
     to_east, to_north = toward_x > 0, toward_z > 0
     step_x, step_z = (1 if to_east else -1), (1 if to_north else -1)
     per_x = 1.0 / (toward_x if abs(toward_x) > 1e-12 else 1e-12 * step_x)
     per_z = 1.0 / (toward_z if abs(toward_z) > 1e-12 else 1e-12 * step_z)
-    next_x = ((east + 1 if to_east else west) * cell - game.x) * per_x
-    next_z = ((north + 1 if to_north else south) * cell - game.z) * per_z
+    next_x = ((east + 1 if to_east else west) * cell - x) * per_x
+    next_z = ((north + 1 if to_north else south) * cell - z) * per_z
     faces_x = next_x < next_z
     if faces_x:
-        distance, column = next_x, (east + 1 if to_east else west - 1)
-        row = min(max(math.floor((game.z + toward_z * distance) / cell), south), north)
+        column = east + 1 if to_east else west - 1
+        row = min(max(math.floor((z + toward_z * next_x) / cell), south), north)
     else:
-        distance, row = next_z, (north + 1 if to_north else south - 1)
-        column = min(max(math.floor((game.x + toward_x * distance) / cell), west), east)
+        row = north + 1 if to_north else south - 1
+        column = min(max(math.floor((x + toward_x * next_z) / cell), west), east)
     if not is_wall(game, row, column):
-        next_x = ((column + to_east) * cell - game.x) * per_x
-        next_z = ((row + to_north) * cell - game.z) * per_z
+        next_x = ((column + to_east) * cell - x) * per_x
+        next_z = ((row + to_north) * cell - z) * per_z
         cell_x, cell_z = cell * abs(per_x), cell * abs(per_z)
         while not is_wall(game, row, column):
             faces_x = next_x < next_z
             if faces_x:
-                distance = next_x
                 column += step_x
                 next_x += cell_x
             else:
-                distance = next_z
                 row += step_z
                 next_z += cell_z
-    return distance, look_of_wall(game, row, column, int(faces_x), step_x if faces_x else step_z)
-
-
-@compiled
-def look_of_wall(game, row, column, faces_x, step):
-    """Twice the material, plus 1 if it faces east or west; some walls have a picture on them."""
-    material = game.wall_material
-    if game.pictures > 0:
-        slot = ((row * 1024 + column) * 2 + faces_x) * 2 + (step > 0)
-        bits = hashed(game.hanging, slot)
-        if bits % uint64(PICTURE_EVERY) == uint64(0):
-            material = game.first_picture + int32((bits >> uint64(32)) % uint64(game.pictures))
-    return 2 * material + faces_x
+    cell_number = row * MOST_CELLS + column
+    if faces_x:
+        return (column + (not to_east)) * cell - x, cell_number * 4 + 2 + to_east
+    return (row + (not to_north)) * cell - z, cell_number * 4 + to_north
