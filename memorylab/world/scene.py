@@ -84,7 +84,8 @@ class Sides(NamedTuple):
     """What is upright, by column: how deep it is, from which texel down it shows its texture, how bright it is."""
 
     depths: Any
-    leaves: Any  # where rays would leave a box again
+    enters: Any  # where rays pass between the sides of a box, though it may be above or below them
+    leaves: Any
     firsts: Any
     levels: Any  # how coarse a copy of the texture it shows
     lights: Any
@@ -163,7 +164,7 @@ def prepare_walls(sides, columns, walls, looks, rays, ahead):
 def prepare_box(sides, slot, start, stop, rays, box, material):
     """Where rays pass between a box's sides, whatever its height."""
     west, east, _, _, south, north = box
-    depths, leaves = sides.depths[slot], sides.leaves[slot]
+    depths, enters, leaves = sides.depths[slot], sides.enters[slot], sides.leaves[slot]
     firsts, levels, lights = sides.firsts[slot], sides.levels[slot], sides.lights[slot]
     for j in range(stop - start):
         i = uint64(start + j)
@@ -177,8 +178,10 @@ def prepare_box(sides, slot, start, stop, rays, box, material):
         depth, faces_x = max(x_in, z_in), x_in >= z_in
         x, z = rays.eye_x + toward_x * depth - west, rays.eye_z + toward_z * depth - south
         level = level_of(depth * rays.pixel * float32(SIZE))
-        depths[i] = depth
-        leaves[i] = min(max(x_a, x_b), max(z_a, z_b))
+        leave = min(max(x_a, x_b), max(z_a, z_b))
+        depths[i] = depth if (depth > float32(NEAREST)) & (depth < leave) else float32(FAR)
+        enters[i] = depth
+        leaves[i] = leave
         firsts[i] = start_of(material, level) + texels_across(z if faces_x else x, level)
         levels[i] = level
         lights[i] = dimmed(float32(LIGHT_ON_X) if faces_x else float32(LIGHT_ON_Z), depth)
@@ -274,32 +277,50 @@ def draw_zenith_row(row, columns, rays, sky, sky_start):
 
 
 @compiled(fastmath=True, inline=True)
-def draw_box_row(row, sides, slot, start, stop, rays, box, material):
-    """Where this box is nearer than what the row holds, put it there."""
-    west, _, bottom, top, south, _ = box
-    depths, texels, lights = row.depths, row.texels, row.lights
-    side_depths, leaves = sides.depths[slot], sides.leaves[slot]
-    firsts, levels, side_lights = sides.firsts[slot], sides.levels[slot], sides.lights[slot]
+def rise_through(rays, box):
+    """The depths between which a row passes a box's height."""
+    _, _, bottom, top, _, _ = box
     rise = rays.y if abs(rays.y) > float32(1e-6) else float32(1e-6)
-    y_low, y_high = (bottom - rays.eye_y) / rise, (top - rays.eye_y) / rise
-    y_in, y_out = min(y_low, y_high), max(y_low, y_high)
-    level_in = level_of(y_in * rays.pixel * float32(SIZE))
-    start_in, light_in = start_of(material, level_in), dimmed(float32(LIGHT_ON_TOP), y_in)
-    eye_x, eye_y, eye_z = rays.eye_x - west, rays.eye_y - bottom, rays.eye_z - south
+    low, high = (bottom - rays.eye_y) / rise, (top - rays.eye_y) / rise
+    return min(low, high), max(low, high)
+
+
+@compiled(fastmath=True, inline=True)
+def draw_box_row(row, sides, slot, start, stop, rays, box):
+    """Where a side of this box is nearer than what the row holds, put it there."""
+    depths, texels, lights = row.depths, row.texels, row.lights
+    side_depths, firsts, levels, side_lights = (
+        sides.depths[slot], sides.firsts[slot], sides.levels[slot], sides.lights[slot]
+    )  # fmt: skip
+    enters, leaves = rise_through(rays, box)
+    eye_y = rays.eye_y - box[2]  # a texture starts at the foot of a box
+    for j in range(stop - start):
+        i = uint64(start + j)
+        depth, before, texel_before, light_before = side_depths[i], depths[i], texels[i], lights[i]
+        is_seen = (depth < before) & (depth < leaves) & (depth >= enters)
+        texel = firsts[i] + texels_down(eye_y + rays.y * depth, levels[i])
+        depths[i] = depth if is_seen else before
+        texels[i] = texel if is_seen else texel_before
+        lights[i] = side_lights[i] if is_seen else light_before
+
+
+@compiled(fastmath=True, inline=True)
+def draw_lid_row(row, sides, slot, start, stop, rays, box, material):
+    """The same for its top or its bottom, which is equally deep all along a row."""
+    west, _, _, _, south, _ = box
+    depths, texels, lights = row.depths, row.texels, row.lights
+    enters, leaves = sides.enters[slot], sides.leaves[slot]
+    depth, _ = rise_through(rays, box)
+    level = level_of(depth * rays.pixel * float32(SIZE))
+    start_texel, light = start_of(material, level), dimmed(float32(LIGHT_ON_TOP), depth)
+    eye_x, eye_z = rays.eye_x - west, rays.eye_z - south
     for j in range(stop - start):
         i = uint64(start + j)
         column = float32(int32(i))
-        side_depth = side_depths[i]
-        on_level = y_in > side_depth  # its top or its bottom
-        depth = y_in if on_level else side_depth
+        x, z = eye_x + (rays.x_0 + rays.x_1 * column) * depth, eye_z + (rays.z_0 + rays.z_1 * column) * depth
         before, texel_before, light_before = depths[i], texels[i], lights[i]
-        is_seen = (depth < min(leaves[i], y_out)) & (depth > float32(NEAREST)) & (depth < before)
-        x, z = eye_x + (rays.x_0 + rays.x_1 * column) * y_in, eye_z + (rays.z_0 + rays.z_1 * column) * y_in
-        texel_in = start_in + texels_down(z, level_in) + texels_across(x, level_in)
-        # A texture fills a face of one unit; thin or small boxes show part of it.
-        texel_side = firsts[i] + texels_down(eye_y + rays.y * side_depth, levels[i])
-        texel = texel_in if on_level else texel_side
-        light = light_in if on_level else side_lights[i]
+        is_seen = (depth > enters[i]) & (depth < leaves[i]) & (depth < before)
+        texel = start_texel + texels_down(z, level) + texels_across(x, level)
         depths[i] = depth if is_seen else before
         texels[i] = texel if is_seen else texel_before
         lights[i] = light if is_seen else light_before
@@ -497,10 +518,11 @@ def greatest(values, columns):
 @compiled(inline=True)
 def scratch(slots, columns):
     """Room for what is prepared by column and for one row: two pieces, since taking memory costs time."""
-    reals, wholes = np.empty((2 * slots + 3, columns), np.float32), np.empty((3 * slots + 3, columns), np.int32)
+    reals, wholes = np.empty((3 * slots + 3, columns), np.float32), np.empty((3 * slots + 3, columns), np.int32)
     sides = Sides(
-        reals[:slots], reals[slots : 2 * slots], wholes[:slots], wholes[slots : 2 * slots], wholes[2 * slots : -3]
-    )
+        reals[:slots], reals[slots : 2 * slots], reals[2 * slots : -3],
+        wholes[:slots], wholes[slots : 2 * slots], wholes[2 * slots : -3],
+    )  # fmt: skip
     return sides, Sky(wholes[-3], reals[-3], reals[-2]), Row(reals[-1], wholes[-2], wholes[-1])
 
 
@@ -569,7 +591,9 @@ def draw_scene(game, surfaces, sky_start, picture):
                 number, start, stop = seen[thing, NUMBER], seen[thing, LEFT], seen[thing, RIGHT]
                 if thing < num_boxes:
                     box, material = box_of(game, number), int32(game.box_material[number])
-                    draw_box_row(row, sides, thing + 1, start, stop, rays, box, material)
+                    draw_box_row(row, sides, thing + 1, start, stop, rays, box)
+                    if rise_through(rays, box)[0] > float32(NEAREST):
+                        draw_lid_row(row, sides, thing + 1, start, stop, rays, box, material)
                 else:
                     oval, material = oval_of(game, number), int32(game.oval_material[number])
                     draw_oval_row(row, start, stop, rays, oval, material)
