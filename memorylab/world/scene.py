@@ -2,9 +2,9 @@
 
 x is east, y is up, z is north; yaw 0 looks north and grows to the right. A picture is drawn row by row. Along a row all
 rays rise equally, so walls are found once per picture, by their bearing alone. In a level view a column of the picture
-sees one wall, one side of a box and one part of the sky, and all that its rows have in common is prepared once; a tilted
-view prepares it anew for each row. A row then takes walls, puts floor or sky in their place where these are nearer, and
-boxes and ovals where they are nearer still. Everything per pixel runs in vectors.
+shows one wall, one side of a box and one part of the sky; what its rows have in common is prepared once. A tilted view
+prepares it for each row. A row then takes the walls, the floor or the sky where these are nearer, and boxes and ovals
+where they are nearer still. Everything per pixel runs in vectors.
 """
 
 import math
@@ -358,34 +358,35 @@ def draw_oval_row(row, start, stop, rays, oval, material):
 def is_in_view(view, walls, box, wall_height):
     """Is any part of a box within the outermost bearings, and not behind walls that are higher?"""
     west, east, bottom, top, south, north = box
-    if top <= bottom:
-        return False
     is_ahead = is_left = is_right = False
     nearest, lowest, highest = FAR, FAR, -FAR
     for corner in range(4):
         x, z = (east if corner & 1 else west) - view.x, (north if corner & 2 else south) - view.z
-        aside, level = x * view.cos_yaw - z * view.sin_yaw, x * view.sin_yaw + z * view.cos_yaw
-        is_ahead |= level > NEAREST
-        is_left |= aside < view.reach * level
-        is_right |= -aside < view.reach * level
-        nearest = min(nearest, level)
-        bearing = aside / max(level, NEAREST)
+        aside, ahead = x * view.cos_yaw - z * view.sin_yaw, x * view.sin_yaw + z * view.cos_yaw
+        is_ahead |= ahead > NEAREST
+        is_left |= aside < view.reach * ahead
+        is_right |= -aside < view.reach * ahead
+        nearest = min(nearest, ahead)
+        bearing = aside / max(ahead, NEAREST)
         lowest, highest = min(lowest, bearing), max(highest, bearing)
-    if not (is_ahead and is_left and is_right):
+    if top <= bottom or not (is_ahead and is_left and is_right):
         return False
-    if nearest < NEAREST or top > wall_height:
-        return True
-    start = min(max(int((lowest - view.first) / view.step) - 1, 0), len(walls))
-    stop = min(max(int((highest - view.first) / view.step) + 3, 0), len(walls))
-    for bearing in range(start, stop):
-        if walls[bearing] > nearest:
-            return True
-    return False
+    return nearest < NEAREST or top > wall_height or reaches(view, walls, nearest, lowest, highest)
 
 
 @compiled
-def outline(view, box, seen, count):
-    """Note the rows and columns between which a box is seen, a little too wide rather than too narrow."""
+def reaches(view, walls, distance, lowest, highest):
+    """Does any ray between two bearings go that far?"""
+    bearing = min(max(int((lowest - view.first) / view.step) - 1, 0), len(walls))
+    stop = min(max(int((highest - view.first) / view.step) + 3, 0), len(walls))
+    while bearing < stop and walls[bearing] <= distance:
+        bearing += 1
+    return bearing < stop
+
+
+@compiled
+def outline(view, box, number, seen, place):
+    """Note a thing and the rows and columns between which its box is seen, a little too wide rather than too narrow."""
     west, east, bottom, top, south, north = box
     low_x, high_x, low_y, high_y = 1e9, -1e9, 1e9, -1e9
     for corner in range(8):
@@ -401,10 +402,11 @@ def outline(view, box, seen, count):
         low_x, high_x = min(low_x, right * inverse), max(high_x, right * inverse)
         low_y, high_y = min(low_y, up * inverse), max(high_y, up * inverse)
     half = view.width / 2
-    seen[count, TOP] = min(max(int(view.height / 2 - high_y * half - 1), 0), view.height)
-    seen[count, FOOT] = min(max(int(view.height / 2 - low_y * half + 2), 0), view.height)
-    seen[count, LEFT] = min(max(int(half + low_x * half - 1), 0), view.width) & -LANES
-    seen[count, RIGHT] = whole_vectors(min(max(int(half + high_x * half + 2), 0), view.width))
+    seen[place, NUMBER] = number
+    seen[place, TOP] = min(max(int(view.height / 2 - high_y * half - 1), 0), view.height)
+    seen[place, FOOT] = min(max(int(view.height / 2 - low_y * half + 2), 0), view.height)
+    seen[place, LEFT] = min(max(int(half + low_x * half - 1), 0), view.width) & -LANES
+    seen[place, RIGHT] = whole_vectors(min(max(int(half + high_x * half + 2), 0), view.width))
 
 
 @compiled
@@ -426,28 +428,21 @@ def box_of(game, number):
 
 
 @compiled(inline=True)
-def find_boxes(game, view, walls, seen):
-    """Note the boxes that may be seen, each as its number and its outline; returns how many."""
+def find_things(game, view, walls, seen):
+    """Note the boxes, then the ovals, that may be seen; returns how many boxes, and how many in all."""
     count = 0
     for number in range(game.num_boxes):
         box = box_of(game, number)
         if is_in_view(view, walls, box, game.wall_height):
-            seen[count, NUMBER] = number
-            outline(view, box, seen, count)
+            outline(view, box, number, seen, count)
             count += 1
-    return count
-
-
-@compiled(inline=True)
-def find_ovals(game, view, walls, seen):
-    count = 0
+    num_boxes = count
     for number in range(game.num_ovals):
         box = box_around(oval_of(game, number))
         if is_in_view(view, walls, box, game.wall_height):
-            seen[count, NUMBER] = number
-            outline(view, box, seen, count)
+            outline(view, box, number, seen, count)
             count += 1
-    return count
+    return num_boxes, count
 
 
 # --- the whole picture
@@ -564,8 +559,7 @@ def draw_scene(game, surfaces, sky_start, picture):
     row_walls, row_looks = (walls, looks) if is_level else (np.empty(columns, np.float32), np.empty(columns, np.int32))
 
     seen = np.empty((MAX_BOXES + MAX_OVALS, 5), np.int64)
-    num_boxes = find_boxes(game, view, walls, seen)
-    num_things = num_boxes + find_ovals(game, view, walls, seen[num_boxes:])
+    num_boxes, num_things = find_things(game, view, walls, seen)
     sides, sky, row = scratch(num_boxes + 1, columns)
     limits = float32(0), float32(0), float32(0)
     wall_rises, floor_material = float32(game.wall_height) - float32(game.eye), int32(game.floor_material)
