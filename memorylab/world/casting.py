@@ -55,7 +55,9 @@ def measure_faces(first, step, sin_yaw, cos_yaw, walls, faces):
     for i in range(len(walls)):
         aside = first + step * float32(int32(i))
         toward_x, toward_z = aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw
-        walls[i] = walls[i] / (toward_x if int32(faces[i] & 2) > int32(0) else toward_z)
+        toward = toward_x if int32(faces[i] & 2) > int32(0) else toward_z
+        # An eye on the very plane of a face may look along it.
+        walls[i] = max(walls[i] / (toward if abs(toward) > float32(1e-9) else float32(1e-9)), float32(0))
 
 
 @compiled

@@ -223,10 +223,9 @@ def draw_wall_row(row, sides, columns, rays):
 
 
 @compiled(fastmath=True, inline=True)
-def draw_floor_row(row, sides, columns, rays, material):
+def draw_floor_row(row, sides, columns, rays, depth, material):
     """Where the floor is nearer than the wall, for rays that fall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
-    depth = -rays.eye_y / rays.y
     # Seen at a slant, a pixel covers more of the floor the farther away it is.
     level = level_of(depth * np.sqrt(depth / rays.eye_y) * rays.pixel * float32(SIZE))
     start, light = start_of(material, level), dimmed(float32(LIGHT_ON_TOP), depth)
@@ -243,13 +242,13 @@ def draw_floor_row(row, sides, columns, rays, material):
 
 
 @compiled(fastmath=True, inline=True)
-def draw_sky_row(row, sides, columns, rays, sky, wall_rises):
+def draw_sky_row(row, sides, columns, rays, passing, sky):
     """Where rays pass above the wall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
     firsts, scales = sky.firsts, sky.scales
     sky_size, y = float32(SKY_SIZE), rays.y
     for i in range(columns):
-        is_sky = y * wall_depths[i] > wall_rises
+        is_sky = wall_depths[i] > passing
         down = int32(max(min(sky_size - y * scales[i], sky_size - float32(1)), float32(0)))
         texel = firsts[i] + int32(down * int32(SKY_SIZE))
         depth_before, texel_before, light_before = depths[i], texels[i], lights[i]
@@ -534,13 +533,11 @@ def prepare_columns(game, sides, sky, columns, walls, looks, rays, ahead, sky_st
 
 
 @compiled(inline=True)
-def shown(rays, limits, wall_rises):
-    """Of which of wall, floor, sky and zenith a row may show some."""
-    nearest, farthest, lowest_zenith = limits
+def passing_depth(rays, wall_height):
+    """Walls that are deeper than this are not seen: the rays of a row meet the floor before them or pass above them."""
     if rays.y < float32(0):
-        return rays.y * nearest >= -rays.eye_y, rays.y * farthest < -rays.eye_y, False, False
-    has_sky = rays.y * farthest > wall_rises
-    return rays.y * nearest <= wall_rises, False, has_sky, has_sky and rays.y > lowest_zenith
+        return min(-rays.eye_y / rays.y, float32(FAR))
+    return min((wall_height - rays.eye_y) / max(rays.y, float32(1e-9)), float32(FAR))
 
 
 @compiled
@@ -562,7 +559,7 @@ def draw_scene(game, surfaces, sky_start, picture):
     num_boxes, num_things = find_things(game, view, walls, seen)
     sides, sky, row = scratch(num_boxes + 1, columns)
     limits = float32(0), float32(0), float32(0)
-    wall_rises, floor_material = float32(game.wall_height) - float32(game.eye), int32(game.floor_material)
+    wall_height, floor_material = float32(game.wall_height), int32(game.floor_material)
     for line in range(height):
         rays, ahead = rays_of(view, view.pixel * (0.5 * (height - 1) - line))
         if line == 0 or not is_level:
@@ -571,15 +568,16 @@ def draw_scene(game, surfaces, sky_start, picture):
             limits = prepare_columns(
                 game, sides, sky, columns, row_walls, row_looks, rays, ahead, int32(sky_start), seen, num_boxes
             )
-        has_wall, has_floor, has_sky, has_zenith = shown(rays, limits, wall_rises)
-        if has_wall:
+        nearest, farthest, lowest_zenith = limits
+        passing = passing_depth(rays, wall_height)
+        if nearest <= passing:
             draw_wall_row(row, sides, columns, rays)
-        if has_floor:
-            draw_floor_row(row, sides, columns, rays, floor_material)
-        if has_sky:
-            draw_sky_row(row, sides, columns, rays, sky, wall_rises)
-        if has_zenith:
-            draw_zenith_row(row, columns, rays, sky, int32(sky_start))
+        if farthest > passing and rays.y < float32(0):
+            draw_floor_row(row, sides, columns, rays, passing, floor_material)
+        elif farthest > passing:
+            draw_sky_row(row, sides, columns, rays, passing, sky)
+            if rays.y > lowest_zenith:
+                draw_zenith_row(row, columns, rays, sky, int32(sky_start))
         for thing in range(num_things):
             if seen[thing, TOP] <= line < seen[thing, FOOT]:
                 number, start, stop = seen[thing, NUMBER], seen[thing, LEFT], seen[thing, RIGHT]
