@@ -8,7 +8,7 @@ from memorylab.world.chance import hashed
 from memorylab.world.compiled import compiled
 
 MOST_CELLS = 1024  # across a grid, in the numbers of faces
-EVERY = 8
+EVERY = 8  # of so many rays one is cast first
 PICTURE_EVERY = 10  # one wall in so many has a picture, where there are any
 
 
@@ -26,8 +26,10 @@ def cast_bearings(game, first, step, sin_yaw, cos_yaw, walls, looks):
 
 @compiled
 def cast_faces(game, room, first, step, sin_yaw, cos_yaw, gaps, faces):
-    """Cast one ray in eight, then those between. Two that meet the same face leave no room for another wall between
-    them, which would be as wide as that face."""
+    """Cast one ray in eight, then those between them where needed.
+
+    Between two rays that meet the same face there is no room for another wall: it would be as wide as that face.
+    """
     last = len(gaps) - 1
     gaps[last], faces[last] = cast_bearing(game, room, first + step * last, sin_yaw, cos_yaw)
     for i in range(0, last, EVERY):

@@ -49,7 +49,7 @@ def scene_fields(side: int) -> list[tuple]:
 
 
 class View(NamedTuple):
-    """Where the eye is, how it looks, and how far away walls are: at bearings first, first + step ..."""
+    """Where the eye is and how it looks; walls are found at bearings first, first + step ..."""
 
     x: float
     y: float
@@ -62,6 +62,7 @@ class View(NamedTuple):
     width: int
     pixel: float  # its width on a plane at distance one
     reach: float  # the outermost bearing, as a slope to straight ahead
+    bearings: int
     first: float
     step: float
 
@@ -453,14 +454,16 @@ def view_of(game, height, width):
     sin_pitch, cos_pitch = math.sin(math.radians(game.pitch)), math.cos(math.radians(game.pitch))
     pixel = 2.0 / width
     # Level rays all go equally far ahead, so that bearings are columns; tilted ones need more bearings, finely spaced.
-    reach, first, step = 1.0, 0.5 * pixel - 1.0, pixel
+    reach, bearings, first, step = 1.0, whole_vectors(width), 0.5 * pixel - 1.0, pixel
     if game.pitch != 0.0:
         reach = 1.0 / max(LOWEST_AHEAD, cos_pitch - 0.5 * pixel * (height - 1) * abs(sin_pitch))
-        step = 2.0 * reach / min(int(4 * width * reach), 16 * width)
+        bearings = min(int(4 * width * reach), 16 * width)
+        step = 2.0 * reach / bearings
         first = 0.5 * step - reach
     return View(
-        game.x, game.eye, game.z, sin_yaw, cos_yaw, sin_pitch, cos_pitch, height, width, pixel, reach, first, step
-    )
+        game.x, game.eye, game.z, sin_yaw, cos_yaw, sin_pitch, cos_pitch, height, width, pixel,
+        reach, bearings, first, step,
+    )  # fmt: skip
 
 
 @compiled(inline=True)
@@ -550,8 +553,7 @@ def draw_scene(game, surfaces, sky_start, picture):
     columns, pixels = whole_vectors(width), picture.ravel()
     view = view_of(game, height, width)
     is_level = game.pitch == 0.0
-    bearings = columns if is_level else min(int(4 * width * view.reach), 16 * width)
-    walls, looks = np.empty(bearings, np.float32), np.empty(bearings, np.int32)
+    walls, looks = np.empty(view.bearings, np.float32), np.empty(view.bearings, np.int32)
     cast_bearings(game, view.first, view.step, view.sin_yaw, view.cos_yaw, walls, looks)
     row_walls, row_looks = (walls, looks) if is_level else (np.empty(columns, np.float32), np.empty(columns, np.int32))
 
