@@ -89,7 +89,12 @@ def snapshot(
     if out.suffix == ".gif" and len(names) != 1:
         raise ValueError(f"an animation shows one task, not {len(names)}; name one, or write a .png")
     captions = [f"{name}, {level}, {player}" for name in names]
-    strips = [watch(name, level, player, frames, every, seed, size=size) for name in names]
+    strips = []
+    with progress() as bar:
+        work = bar.add_task("pictures", total=len(names) * frames)
+        for name in names:
+            bar.update(work, description=name)
+            strips.append(watch(name, level, player, frames, every, seed, lambda: bar.advance(work), size=size))
     if out.suffix == ".gif":
         save_animation(strips[0], zoom, out, every)
     else:

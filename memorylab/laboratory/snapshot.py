@@ -1,6 +1,7 @@
 """Contact sheets and animations of a task as a scripted player sees it."""
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,16 @@ CAPTION = 14
 PAPER = (250, 250, 250)
 
 
-def watch(task: str, level: str, player: str, frames: int, every: int, seed: int, **options: Any) -> list[np.ndarray]:
+def watch(
+    task: str,
+    level: str,
+    player: str,
+    frames: int,
+    every: int,
+    seed: int,
+    on_picture: Callable[[], None] = lambda: None,
+    **options: Any,
+) -> list[np.ndarray]:
     """Pictures of an episode, one in `every` steps; a new episode begins where one ends.
 
     For tasks that are walked through each picture has a map beside it, with the route so far.
@@ -25,6 +35,7 @@ def watch(task: str, level: str, player: str, frames: int, every: int, seed: int
     picture, _ = env.reset()
     route: list[tuple[float, float]] = []
     pictures = [with_map(env, picture, route)]
+    on_picture()
     action = np.zeros(1, np.int64)
     step = 0
     while len(pictures) < frames:
@@ -36,6 +47,7 @@ def watch(task: str, level: str, player: str, frames: int, every: int, seed: int
             route.clear()
         if step % every == 0:
             pictures.append(with_map(env, picture, route))
+            on_picture()
         elif "x" in env.info:
             route.append((env.info["x"][0], env.info["z"][0]))
     return pictures

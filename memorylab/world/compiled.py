@@ -11,24 +11,30 @@ from typing import Any
 import numba
 
 PACKAGE = Path(__file__).parent.parent
+COMPILED_PARTS = ("world", "tasks")  # where compiled code stands
 
 
 @cache
 def source_stamp() -> str:
-    """A digest of every source file of the package."""
+    """A digest of every source file that compiled code may stand in."""
     digest = hashlib.sha256()
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for part in COMPILED_PARTS:
+        for path in sorted((PACKAGE / part).rglob("*.py")):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
-def compiled(function: Callable | None = None, *, fastmath: bool = False) -> Any:
-    """Compile on first use; the cache on disk serves later processes."""
+def compiled(function: Callable | None = None, *, fastmath: bool = False, inline: bool = False) -> Any:
+    """Compile on first use; the cache on disk serves later processes.
+
+    `inline` spares the call, which costs as much as a short loop does when many arrays are passed.
+    """
     if function is None:
-        return lambda f: compiled(f, fastmath=fastmath)
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath)(function)
+        return lambda f: compiled(f, fastmath=fastmath, inline=inline)
+    compiler = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=fastmath, forceinline=inline)
+    dispatcher: Any = compiler(function)
     # Numba stamps a cached function with its own file alone and would serve stale code
-    # after a change in a file it calls into; our stamp covers the whole package.
+    # after a change in a file it calls into; our stamp covers all compiled code.
     dispatcher._cache._cache_file._source_stamp = source_stamp()
     return dispatcher
 

@@ -7,11 +7,12 @@ alone: the steepest axis names the wall, and the two other components over it ar
 import math
 
 import numpy as np
-from numba import float32, int32, uint64
+from numba import float32, int32
 
 from memorylab.world.canvas import TEXELS_PER_PIXEL, packed
 from memorylab.world.compiled import compiled
 from memorylab.world.gaze import PANEL_DISTANCE, PANEL_SIDE
+from memorylab.world.pixels import whole_vectors, write_row
 
 PANEL_HALF = PANEL_SIDE / 2 / PANEL_DISTANCE  # half a panel, for a wall at distance one
 FRONT, RIGHT, BACK, LEFT, FLOOR, CEILING = range(6)
@@ -99,37 +100,15 @@ def locate(texels, columns, x_0, x_1, y, z_0, z_1, size, panel_first):
 
 
 @compiled
-def write_bytes(surfaces, texels, width, pixels, first):
-    for column in range(width):
-        colour, pixel = surfaces[uint64(texels[column])], uint64(first + 3 * column)
-        pixels[pixel] = colour
-        pixels[pixel + uint64(1)] = colour >> uint64(8)
-        pixels[pixel + uint64(2)] = colour >> uint64(16)
-
-
-@compiled
-def write_words(surfaces, texels, width, words, first):
-    """The same for widths that are a multiple of four: the twelve bytes of four pixels as three words."""
-    for four in range(width // 4):
-        column, word = uint64(4 * four), uint64(first + 3 * four)
-        c_0, c_1 = surfaces[uint64(texels[column])], surfaces[uint64(texels[column + uint64(1)])]
-        c_2, c_3 = surfaces[uint64(texels[column + uint64(2)])], surfaces[uint64(texels[column + uint64(3)])]
-        words[word] = c_0 | c_1 << uint64(24)
-        words[word + uint64(1)] = c_1 >> uint64(8) | c_2 << uint64(16)
-        words[word + uint64(2)] = c_2 >> uint64(16) | c_3 << uint64(8)
-
-
-@compiled
 def draw_room(yaw, pitch, surfaces, size, panel_first, picture):
     """Draw into `picture`, (height, 3 * width) bytes: 90 degrees wide, square pixels.
 
     `surfaces` holds squares of size x size texels: the six of the room, and the panel from `panel_first` on.
     """
     height, width = picture.shape[0], picture.shape[1] // 3
-    columns = (width + 7) & ~7  # whole vectors: the leftover columns of a loop are the slow ones
+    columns = whole_vectors(width)
     texels = np.empty(columns, np.int32)
     pixels = picture.ravel()
-    words = pixels[: len(pixels) // 4 * 4].view(np.uint32)
     sin_yaw, cos_yaw = math.sin(math.radians(yaw)), math.cos(math.radians(yaw))
     sin_pitch, cos_pitch = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
     pixel = 2.0 / width
@@ -140,7 +119,4 @@ def draw_room(yaw, pitch, surfaces, size, panel_first, picture):
         y, ahead = up * cos_pitch + sin_pitch, cos_pitch - up * sin_pitch
         x_0, z_0 = float32(aside * cos_yaw + ahead * sin_yaw), float32(ahead * cos_yaw - aside * sin_yaw)
         locate(texels, columns, x_0, x_1, float32(y), z_0, z_1, int32(size), int32(panel_first))
-        if width % 4 == 0:
-            write_words(surfaces, texels, width, words, 3 * width // 4 * line)
-        else:
-            write_bytes(surfaces, texels, width, pixels, 3 * width * line)
+        write_row(surfaces, texels, None, pixels, width, 3 * width * line)
