@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ from memorylab.learning.evaluation import evaluate
 from memorylab.learning.learner import Diverged, Learner, Metrics
 from memorylab.learning.run_folder import RunFolder
 from memorylab.learning.stopwatch import Stopwatch
+from memorylab.learning.trajectory import Episode
 from memorylab.runtime.in_process import InProcess, Progress
 
 REPORT_SECONDS = 5.0
@@ -44,7 +46,6 @@ class Report:
     episodes: int
     levels: dict[str, float] = field(default_factory=dict)
     metrics: Metrics = field(default_factory=dict)
-    note: str = ""
 
 
 class Training:
@@ -152,22 +153,25 @@ class Training:
         return every > 0 and self.step // every > self.evaluated // every
 
     def evaluate(self) -> None:
-        """The true levels, whatever the curriculum's stage; recorded when all are played."""
-        c, rows = self.config, []
-        learning_threads = torch.get_num_threads()
-        torch.set_num_threads(self.threads)
-        try:
-            with self.stopwatch("evaluation"):
-                for level in c.evaluation_levels if c.evaluate_every else ():
-                    seed, episodes = c.seed + 1_000_003, c.evaluation_episodes
-                    played = evaluate(self.learner.agent, c.task, level, episodes, seed, self.threads, self.give_way)
-                    self.levels[level] = mean(episode.score for episode in played)
-                    rows += [
-                        {"step": self.step, "level": level, "scale": e.scale, "return": e.score, "length": e.length,
-                         "seed": e.seed} for e in played
-                    ]  # fmt: skip
-        finally:
-            torch.set_num_threads(learning_threads)
+        """The true levels, whatever the curriculum's stage; one level to a thread, recorded when all are played."""
+        c = self.config
+        levels = c.evaluation_levels if c.evaluate_every else ()
+        seed, episodes = c.seed + 1_000_003, c.evaluation_episodes
+
+        def play(level: str) -> list[Episode]:
+            return evaluate(self.learner.agent, c.task, level, episodes, seed, 1, self.give_way)
+
+        rows = []
+        with (
+            self.stopwatch("evaluation"),
+            ThreadPoolExecutor(self.threads, "level", torch.set_num_threads, (1,)) as pool,
+        ):
+            for level, played in zip(levels, pool.map(play, levels), strict=True):
+                self.levels[level] = mean(episode.score for episode in played)
+                rows += [
+                    {"step": self.step, "level": level, "scale": e.scale, "return": e.score, "length": e.length,
+                     "seed": e.seed} for e in played
+                ]  # fmt: skip
         self.folder.append(self.folder.scores, rows)
         self.evaluated = self.step
 
