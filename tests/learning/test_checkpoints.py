@@ -1,0 +1,232 @@
+"""Checkpoints, records and games on disk: whole, or as they were before."""
+
+import csv
+import errno
+import json
+import os
+import resource
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import SafetensorError
+
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning import checkpoints as module
+from memorylab.learning.checkpoints import checkpoints, load_checkpoint, save_checkpoint
+from memorylab.learning.presets import preset_config
+from memorylab.learning.run_folder import RunFolder
+
+CONFIG = preset_config("avm")
+
+
+def saved(folder: Path, *steps: int) -> None:
+    for step in steps:
+        save_checkpoint(folder, step, {"w": torch.full((3, 2), float(step))}, {"note": str(step)})
+
+
+def newest(folder: Path) -> tuple[int, float]:
+    found = load_checkpoint(folder)
+    assert found is not None
+    tensors, facts = found
+    assert facts["note"] == str(facts["step"])
+    return facts["step"], tensors["w"][0, 0].item()
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def test_the_newest_is_loaded_and_the_last_few_are_kept(tmp_path):
+    assert load_checkpoint(tmp_path) is None
+    saved(tmp_path, 5, 40, 300)
+    assert newest(tmp_path) == (300, 300.0)
+    assert [path.stem for path in checkpoints(tmp_path)] == ["step-000000000040", "step-000000000300"]
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_layouts_and_types_come_back_bit_for_bit(tmp_path):
+    before = {
+        "image": torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last),
+        "view": torch.arange(12).view(3, 4).T,
+        "number": torch.tensor(7),
+        "infinite": torch.tensor([torch.inf, -0.0, torch.nan]),
+        "generator": torch.Generator().get_state(),
+    }
+    save_checkpoint(tmp_path, 1, before, {})
+    after, _ = load_checkpoint(tmp_path)
+    for name, part in before.items():
+        assert after[name].dtype == part.dtype
+        assert after[name].numpy().tobytes() == part.contiguous().numpy().tobytes(), name
+
+
+@pytest.mark.parametrize("suffix", [".safetensors", ".json"])
+def test_a_truncated_checkpoint_is_passed_over_with_one_sentence(tmp_path, capsys, suffix):
+    saved(tmp_path, 5, 6)
+    cut_short(tmp_path / f"step-000000000006{suffix}")
+    assert newest(tmp_path) == (5, 5.0)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "step-000000000006" in lines[0]
+    assert "trying the one before" in lines[0]
+
+
+def test_if_none_can_be_read_that_is_the_error(tmp_path):
+    saved(tmp_path, 5, 6)
+    for path in tmp_path.glob("*.safetensors"):
+        cut_short(path)
+    with pytest.raises(ValueError, match="none of the checkpoints in .* can be read"):
+        load_checkpoint(tmp_path)
+
+
+@pytest.mark.parametrize("problem", [SafetensorError("I/O error: No space left"), OSError(errno.ENOSPC, "No space")])
+@pytest.mark.parametrize("place", ["save_file", "json"])
+def test_a_full_disk_leaves_the_older_ones(tmp_path, monkeypatch, problem, place):
+    saved(tmp_path, 5, 6)
+
+    def full(*_, **__):
+        raise problem
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((module, "save_file") if place == "save_file" else (Path, "write_text")), full)
+        with pytest.raises(OSError, match="step-000000000007.safetensors could not be written: .*No space"):
+            saved(tmp_path, 7)
+    assert newest(tmp_path) == (6, 6.0)
+    saved(tmp_path, 8)
+    assert newest(tmp_path) == (8, 8.0)
+    assert len(list(tmp_path.iterdir())) == 4, "what was left unfinished is cleared"
+
+
+def test_a_write_that_truly_fails(tmp_path):
+    """The system itself refuses to write on, as it does when a disk is full."""
+    saved(tmp_path, 5)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        with pytest.raises(OSError, match="step-000000000006.safetensors could not be written"):
+            save_checkpoint(tmp_path, 6, {"w": torch.zeros(5000)}, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert newest(tmp_path) == (5, 5.0)
+
+
+@pytest.mark.parametrize("left", ["step-000000000006.unfinished", "step-000000000006.safetensors"])
+def test_a_crash_between_the_files_counts_as_no_checkpoint(tmp_path, left):
+    saved(tmp_path, 5)
+    (tmp_path / left).write_bytes(b"half")
+    assert newest(tmp_path) == (5, 5.0)
+    saved(tmp_path, 7)
+    assert not (tmp_path / left).exists()
+
+
+# --- the run's folder
+
+
+def rows_of(file: Path) -> list[list[str]]:
+    with file.open(newline="") as lines:
+        return list(csv.reader(lines))
+
+
+def test_rows_after_the_checkpoint_are_cut(tmp_path):
+    folder = RunFolder(tmp_path)
+    for step in (10, 20, 30):
+        folder.append(folder.metrics, [{"step": step, "loss": 0.5}])
+        folder.append(folder.scores, [{"step": step, "level": "train"}] * 2)
+    with folder.metrics.open("a") as out:
+        out.write("1")  # a crash in the middle of a row
+    folder.cut_after(step=20, evaluated=10)
+    assert rows_of(folder.metrics) == [["step", "loss"], ["10", "0.5"], ["20", "0.5"]]
+    assert rows_of(folder.scores) == [["step", "level"], ["10", "train"], ["10", "train"]]
+    folder.cut_after(-1, -1)
+    assert not folder.metrics.exists()
+    assert not folder.scores.exists()
+
+
+def test_an_empty_file_of_records_is_begun_anew(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.metrics.touch()
+    folder.cut_after(20, 20)
+    folder.append(folder.metrics, [{"step": 21, "loss": 1}])
+    folder.append(folder.metrics, [{"loss": 2, "step": 22, "new": 3}])
+    assert rows_of(folder.metrics) == [["step", "loss"], ["21", "1"], ["22", "2"]]
+
+
+def test_a_run_goes_on_with_its_configuration_only(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.open(CONFIG)
+    folder.open(CONFIG)
+    folder.open(replace(CONFIG, steps=CONFIG.steps + 1))
+    other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), games=3)
+    with pytest.raises(ValueError, match=r"games is 64 there, not 3; learner.discount is 0.96 there, not 0.5"):
+        folder.open(other)
+    folder.open(CONFIG)
+
+
+def test_a_wrong_field_is_named(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.open(CONFIG)
+    file = tmp_path / "config.json"
+    file.write_text(file.read_text().replace('"games"', '"gmaes"'))
+    before = file.read_text()
+    with pytest.raises(ValueError, match=r"gmaes is 64 there, not 'missing'; games is 'missing' there, not 64"):
+        folder.open(CONFIG)
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", "", "\x00"])
+def test_a_config_file_that_is_none_is_named(tmp_path, text):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ValueError, match="config.json is not"):
+        RunFolder(tmp_path).open(CONFIG)
+    assert (tmp_path / "config.json").read_text() == text
+
+
+def test_a_folder_that_cannot_be(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        RunFolder(tmp_path / "file" / "run").open(CONFIG)
+
+
+def test_config_json_is_the_configuration(tmp_path):
+    RunFolder(tmp_path).open(CONFIG)
+    found = json.loads((tmp_path / "config.json").read_text())
+    assert found["agent"]["hidden_size"] == 128
+    assert os.listdir(tmp_path) == ["config.json"]
+
+
+# --- games
+
+
+@pytest.mark.parametrize(("task", "scale"), [("avm", {"trials": 2}), ("sdb", {})])
+def test_games_go_on_from_their_state_bit_for_bit(task, scale):
+    def made(seed: int) -> MemoryVectorEnv:
+        return MemoryVectorEnv(task, num_envs=3, seed=seed, size=(24, 32), threads=1, seconds=4, **scale)
+
+    before, after = made(1), made(2)
+    before.reset()
+    after.reset()
+    draw = np.random.default_rng(0)
+    actions = draw.integers(before.single_action_space.n, size=(150, 3))
+    for row in actions[:47]:
+        before.step(row)
+    after.restore(before.state())
+    ends = 0
+    for row in actions[47:]:
+        one, other = before.step(row), after.step(row)
+        for left, right in zip(one[:4], other[:4], strict=True):
+            assert left.tobytes() == right.tobytes()
+        for name in one[4]:
+            assert_same(one[4][name], other[4][name])
+        ends += "final_info" in one[4]
+    assert ends
+    assert before.state().tobytes() == after.state().tobytes()
+
+
+def assert_same(left, right) -> None:
+    if isinstance(left, dict):
+        for name in left:
+            assert left[name].tobytes() == right[name].tobytes(), name
+    else:
+        assert left.tobytes() == right.tobytes()
