@@ -35,7 +35,8 @@ class Trajectory(NamedTuple):
 
     def tensors(self) -> dict[str, Tensor]:
         """By name, for a checkpoint or a message; nothing here grows with the memory's capacity."""
-        named = {"actions": self.actions, "log_mu": self.log_mu, **self.inputs._asdict()}
+        named = {"actions": self.actions, "log_mu": self.log_mu}
+        named |= {f"inputs_{name}": part for name, part in self.inputs._asdict().items()}
         named |= {f"state{i}": part for i, part in enumerate(self.state)}
         if self.recalled is not None:
             named |= {f"recalled_{name}": p for name, p in self.recalled._asdict().items() if p is not None}

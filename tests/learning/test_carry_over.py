@@ -11,7 +11,7 @@ from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.actor import Actor
 from memorylab.learning.evaluation import play_episodes
 from memorylab.learning.tiny_games import RecallByKey
-from memorylab.learning.trajectory import Trajectory
+from memorylab.learning.trajectory import Trajectory, empty_trajectory
 
 SIDE, ACTIONS, UNROLL = 20, 4, 6
 LENGTHS = np.array([1, 2, 5, 6, 7, 17])  # of episodes, by game: shorter than a trajectory, as long, longer
@@ -106,8 +106,8 @@ def test_trajectories_overlap_by_one_step(counter):
         for name in before:
             if not name.startswith("state"):
                 assert torch.equal(before[name][-1], after[name][0]), name
-        t = step_of_episode(after["pictures"])
-        assert ((t[1] == t[0] + 1) | after["resets"][1]).all()
+        t = step_of_episode(after["inputs_pictures"])
+        assert ((t[1] == t[0] + 1) | after["inputs_resets"][1]).all()
         before = after
 
 
@@ -121,6 +121,12 @@ def test_the_reward_of_an_action_is_beside_the_next_picture(counter):
         assert len(chosen.unique()) == ACTIONS
         log_policy = counter.policy.bias.log_softmax(-1)
         assert torch.equal(trajectory.log_mu, log_policy[chosen])
+
+
+def test_every_tensor_of_a_trajectory_has_a_name_of_its_own():
+    trajectory = empty_trajectory(agent_for("mra-njb", SIDE, SIDE, 3), unroll=2, games=2)
+    parts = [*trajectory.inputs, trajectory.actions, trajectory.log_mu, *trajectory.recalled, *trajectory.state]
+    assert sorted(map(id, parts)) == sorted(map(id, trajectory.tensors().values()))
 
 
 def test_each_episode_is_told_once(counter):
