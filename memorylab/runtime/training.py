@@ -129,15 +129,18 @@ class Training:
                 if now - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.perf_counter()
-            if gathered:
-                self.report(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
             if self.evaluated != self.step:
                 self.evaluate()
         except Diverged as problem:
             raise RuntimeError(f"{problem}; the last good checkpoint is in {self.folder.checkpoints}") from problem
         except KeyboardInterrupt:
-            self.save()
+            self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
             raise
+        self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
+
+    def end(self, gathered: list[Metrics], rate: float) -> None:
+        if gathered:
+            self.report(gathered, rate)
         self.save()
 
     def count(self, progress: Progress) -> None:
