@@ -77,7 +77,7 @@ def test_if_none_can_be_read_that_is_the_error(tmp_path):
     saved(tmp_path, 5, 6)
     for path in tmp_path.glob("*.safetensors"):
         cut_short(path)
-    with pytest.raises(ValueError, match="none of the checkpoints in .* can be read"):
+    with pytest.raises(ValueError, match=r"none of the checkpoints in .* can be read"):
         load_checkpoint(tmp_path)
 
 
@@ -91,7 +91,7 @@ def test_a_full_disk_leaves_the_older_ones(tmp_path, monkeypatch, problem, place
 
     with monkeypatch.context() as patch:
         patch.setattr(*((module, "save_file") if place == "save_file" else (Path, "write_text")), full)
-        with pytest.raises(OSError, match="step-000000000007.safetensors could not be written: .*No space"):
+        with pytest.raises(OSError, match=r"step-000000000007.safetensors could not be written: .*No space"):
             saved(tmp_path, 7)
     assert newest(tmp_path) == (6, 6.0)
     saved(tmp_path, 8)
@@ -105,7 +105,7 @@ def test_a_write_that_truly_fails(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
-        with pytest.raises(OSError, match="step-000000000006.safetensors could not be written"):
+        with pytest.raises(OSError, match=r"step-000000000006.safetensors could not be written"):
             save_checkpoint(tmp_path, 6, {"w": torch.zeros(5000)}, {})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -178,14 +178,14 @@ def test_a_wrong_field_is_named(tmp_path):
 @pytest.mark.parametrize("text", ["{", "[1, 2]", "", "\x00"])
 def test_a_config_file_that_is_none_is_named(tmp_path, text):
     (tmp_path / "config.json").write_text(text)
-    with pytest.raises(ValueError, match="config.json is not"):
+    with pytest.raises(ValueError, match=r"config.json is not"):
         RunFolder(tmp_path).open(CONFIG)
     assert (tmp_path / "config.json").read_text() == text
 
 
 def test_a_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(OSError, match=r"file"):
         RunFolder(tmp_path / "file" / "run").open(CONFIG)
 
 

@@ -1,0 +1,288 @@
+"""Runs: interrupted and continued, refused, diverged, evaluated."""
+
+import errno
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean, stdev
+
+import pytest
+import torch
+from tiny_runs import GAMES, UPDATE, assert_same_run, make_hasty, quick_evaluate, rows, tiny_config, trained
+
+from memorylab.agent import MemoryRecallAgent
+from memorylab.cli import main
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning import checkpoints
+from memorylab.learning.actor import Actor
+from memorylab.learning.evaluation import evaluate
+from memorylab.learning.learner import Learner
+from memorylab.learning.presets import preset_config
+from memorylab.runtime import training as module
+from memorylab.runtime.training import Training
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch):
+    make_hasty(monkeypatch.setattr)
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def at_update(monkeypatch, owner: type, name: str, number: int, act) -> None:
+    """Call `act` in the call of that number, after it did its work."""
+    plain, calls = getattr(owner, name), []
+
+    def watched(self, *arguments):
+        result = plain(self, *arguments)
+        calls.append(None)
+        if len(calls) == number:
+            act()
+        return result
+
+    monkeypatch.setattr(owner, name, watched)
+
+
+def crash() -> None:
+    raise SystemError("the lights went out")
+
+
+def ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture(scope="module")
+def whole_run(tmp_path_factory) -> Path:
+    """A run without interruption."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patch:
+        make_hasty(patch.setattr)
+        training = trained(tiny_config(), folder)
+    assert training.curriculum.stage == 2, "the run should pass through the curriculum"
+    return folder
+
+
+def test_records_of_a_run(whole_run):
+    metrics, scores = rows(whole_run / "metrics.csv"), rows(whole_run / "scores.csv")
+    assert [int(row["step"]) for row in metrics] == list(range(UPDATE, 40 * UPDATE + 1, UPDATE))
+    assert [row["stage"] for row in metrics if row["policy_lag"] == "0"] == ["seconds 1", "seconds 2", "true level"]
+    assert {row["policy_lag"] for row in metrics} == {"0", "1"}
+    expected = [(step, level) for step in range(0, 40 * UPDATE + 1, 10 * UPDATE)
+                for level in ("train", "holdout_extrapolate") for _ in range(2)]  # fmt: skip
+    assert [(int(row["step"]), row["level"]) for row in scores] == expected
+    assert list(scores[0]) == ["step", "level", "scale", "return", "length", "seed"]
+
+
+@pytest.mark.parametrize("number", [3, 14, 27, 40])
+def test_ctrl_c_in_an_update_and_going_on_is_the_same_run(whole_run, tmp_path, monkeypatch, number):
+    with monkeypatch.context() as patch:
+        at_update(patch, Learner, "update", number, ctrl_c)
+        if number < 40:
+            with pytest.raises(KeyboardInterrupt):
+                trained(tiny_config(), tmp_path)
+            assert int(rows(tmp_path / "metrics.csv")[-1]["step"]) == number * UPDATE
+    trained(tiny_config(), tmp_path)
+    assert_same_run(whole_run, tmp_path)
+
+
+@pytest.mark.parametrize("evaluation", [1, 3, 10])
+def test_ctrl_c_in_an_evaluation_and_going_on_is_the_same_run(whole_run, tmp_path, monkeypatch, evaluation):
+    """At the beginning, in the middle, and at the end of a run."""
+    calls = []
+
+    def interrupted(*arguments, **options):
+        calls.append(None)
+        if len(calls) == evaluation:
+            ctrl_c()
+        return quick_evaluate(*arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "evaluate", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            trained(tiny_config(), tmp_path)
+    trained(tiny_config(), tmp_path)
+    assert_same_run(whole_run, tmp_path)
+
+
+@pytest.mark.parametrize("number", [2, 13, 26])
+def test_a_crash_after_a_checkpoint_and_going_on_is_the_same_run(whole_run, tmp_path, monkeypatch, number):
+    """Checkpoints at every seventh update; the crash comes between, or before the first."""
+    save = Training.save
+
+    def seldom(self):
+        if self.step % (7 * UPDATE) == 0 or self.step == self.config.steps:
+            save(self)
+
+    monkeypatch.setattr(Training, "save", seldom)
+    monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
+    with monkeypatch.context() as patch:
+        at_update(patch, Learner, "update", number, crash)
+        with pytest.raises(SystemError):
+            trained(tiny_config(), tmp_path)
+    trained(tiny_config(), tmp_path)
+    assert_same_run(whole_run, tmp_path)
+
+
+@pytest.mark.parametrize("model", ["ff", "lstm+mem+rec", "mra-njb"])
+def test_a_longer_run_is_the_same_run(tmp_path, model):
+    settings = {"evaluate_every": 0, "learner": replace(tiny_config().learner, optimiser="rmsprop", updates=2)}
+    trained(tiny_config(model, steps=11 * UPDATE, **settings), tmp_path / "two")
+    trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "two")
+    trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "one")
+    assert_same_run(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_finished_run_stays_as_it_is(whole_run, tmp_path):
+    before = rows(whole_run / "scores.csv")
+    trained(tiny_config(), whole_run)
+    assert rows(whole_run / "scores.csv") == before
+
+
+# --- what goes wrong
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    tensors, _ = checkpoints.load_checkpoint(folder / "checkpoints")
+    return tensors
+
+
+def test_nan_stops_the_run_and_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
+    training = Training(tiny_config(), tmp_path, threads=1)
+
+    def poison() -> None:
+        with torch.no_grad():
+            training.learner.agent.baseline.weight[0, 0] = float("nan")
+
+    at_update(monkeypatch, Training, "save", 12, poison)
+    with pytest.raises(RuntimeError, match="the loss became nan at update 13; the last good checkpoint is in"):
+        training.run()
+    training.close()
+    found = weights(tmp_path)
+    assert all(part.isfinite().all() for name, part in found.items() if name.startswith("agent."))
+    assert checkpoints.checkpoints(tmp_path / "checkpoints")[-1].stem == f"step-{12 * UPDATE:012d}"
+    assert trained(tiny_config(), tmp_path).step == 40 * UPDATE
+
+
+def test_weights_that_break_actor_and_learner_are_told_as_divergence(tmp_path):
+    config = tiny_config(learner=replace(tiny_config().learner, learning_rate=1e30))
+    with pytest.raises(RuntimeError, match=r"the (loss|gradient) became (nan|inf) at update \d+; the last good"):
+        trained(config, tmp_path)
+
+
+def test_a_full_disk_ends_the_run_and_loses_nothing(tmp_path, monkeypatch):
+    trained(tiny_config(steps=10 * UPDATE), tmp_path)
+    before = weights(tmp_path)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "save_file", full)
+        with pytest.raises(OSError, match=r"could not be written: .*No space left on device"):
+            trained(tiny_config(), tmp_path)
+    after = weights(tmp_path)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert trained(tiny_config(), tmp_path).step == 40 * UPDATE
+
+
+def command(capsys, *arguments: object) -> tuple[int, str]:
+    """Exit code of `memorylab train` and what it said."""
+    try:
+        main(["train", *map(str, arguments)])
+    except SystemExit as end:
+        return int(end.code or 0), capsys.readouterr().err
+    return 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nosuch"], "unknown task 'nosuch'"),
+        (["avm", "--model", "nosuch"], "unknown model 'nosuch'"),
+        (["avm", "--preset", "nosuch"], "unknown preset 'nosuch'"),
+        (["avm", "--games", "-3"], "games must be at least 1, not -3"),
+        (["avm", "--steps", "0"], "steps must be at least 1, not 0"),
+        (["avm", "--learning-rate", "-1"], "learning_rate must be above 0"),
+        (["avm", "--minutes", "-1"], "--minutes must be more than 0, not -1"),
+        (["avm", "--threads", "0"], "--threads must be 1 or more, not 0"),
+        (["avm", "--hidden-size", "0"], "hidden_size must be at least 1, not 0"),
+        (["avm", "--device", "nosuch"], "the device 'nosuch' cannot be used"),
+        (["avm", "--nosuch", "3"], "--nosuch"),
+    ],
+)
+def test_bad_input_is_told_in_a_sentence(capsys, tmp_path, arguments, said):
+    code, error = command(capsys, *arguments, "--out", tmp_path / "run")
+    assert code == 2
+    assert said in " ".join(error.split())
+    assert "Traceback" not in error
+    assert not (tmp_path / "run").exists()
+
+
+TINY = ("avm", "--games", GAMES, "--unroll", 10, "--steps", 80, "--evaluate-every", 0, "--threads", 1)
+
+
+def test_the_command_trains_goes_on_and_refuses_another_configuration(capsys, tmp_path):
+    out = tmp_path / "run"
+    code, said = command(capsys, *TINY, "--out", out)
+    assert code == 0
+    assert "learning" in said, "the tree of times"
+    code, said = command(capsys, *TINY, "--steps", 120, "--out", out)
+    assert code == 0
+    assert f"going on with {out} at step 80" in said
+    code, said = command(capsys, *TINY, "--seed", 5, "--discount", 0.5, "--out", out)
+    assert code == 2
+    assert "seed is 0 there, not 5; learner.discount is 0.96 there, not 0.5" in said
+    assert len(said.splitlines()) == 1
+    for path in out.glob("checkpoints/*.safetensors"):
+        path.write_bytes(path.read_bytes()[:100])
+    code, said = command(capsys, *TINY, "--out", out)
+    assert code == 2
+    assert "none of the checkpoints" in said.splitlines()[-1]
+
+
+def test_the_command_in_a_place_that_cannot_be(capsys, tmp_path):
+    (tmp_path / "file").touch()
+    code, said = command(capsys, *TINY, "--out", tmp_path / "file" / "run")
+    assert code == 2
+    assert len(said.splitlines()) == 1
+    assert "file" in said
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_the_command_in_a_folder_that_is_read_only(capsys, tmp_path):
+    tmp_path.chmod(0o500)
+    code, said = command(capsys, *TINY, "--out", tmp_path / "run")
+    assert code == 2
+    assert "Permission denied" in said
+
+
+def test_the_command_says_how_to_go_on_after_ctrl_c(capsys, tmp_path, monkeypatch):
+    at_update(monkeypatch, Learner, "update", 1, ctrl_c)
+    code, said = command(capsys, *TINY, "--out", tmp_path / "run")
+    assert code == 130
+    assert f"saved in {tmp_path / 'run'}; the same command goes on" in said
+    assert weights(tmp_path / "run")
+
+
+# --- evaluation is training without learning
+
+
+def test_evaluation_on_the_training_level_scores_as_training_does():
+    torch.manual_seed(1)
+    agent = MemoryRecallAgent(preset_config("avm", "ff").agent)
+    games, unroll, seconds = 32, 50, 20
+    env = MemoryVectorEnv("avm", num_envs=games, seed=5, size=(36, 48), threads=1, trials=1, seconds=seconds)
+    actor, training = Actor(env, agent, unroll), []
+    for _ in range(24):
+        training += actor.collect().episodes
+    quota = min(sum(episode.game == game for episode in training) for game in range(games))
+    counted = [[e for e in training if e.game == game][:quota] for game in range(games)]  # no favour to short ones
+    scores = [episode.score for of_game in counted for episode in of_game]
+    evaluated = [e.score for e in evaluate(agent, "avm", "train", 128, seed=9, threads=1, trials=1, seconds=seconds)]
+    assert min(len(scores), len(evaluated)) >= 96
+    assert stdev(scores) > 0
+    noise = (stdev(scores) ** 2 / len(scores) + stdev(evaluated) ** 2 / len(evaluated)) ** 0.5
+    assert abs(mean(scores) - mean(evaluated)) < 4 * noise

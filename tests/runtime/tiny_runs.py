@@ -1,0 +1,84 @@
+"""Runs small enough to be done in a second, and whole folders of them compared."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from memorylab.agent import model_config
+from memorylab.learning.checkpoints import load_checkpoint
+from memorylab.learning.config import CurriculumConfig, TrainConfig
+from memorylab.learning.curriculum import Curriculum
+from memorylab.learning.evaluation import evaluate
+from memorylab.learning.presets import preset_config
+from memorylab.runtime import training as module
+from memorylab.runtime.training import Training
+from memorylab.tasks.psychlab import arbitrary_visuomotor_mapping
+from memorylab.tasks.stimuli import load_pictures
+from memorylab.tasks.task import find_task
+
+GAMES, UNROLL = 4, 5
+UPDATE = GAMES * UNROLL  # steps
+TIMES = ("seconds", "steps_per_second")  # of metrics.csv: these differ from run to run
+
+quick_evaluate = partial(evaluate, trials=1, seconds=1)
+cached_pictures = cache(load_pictures)
+
+
+def make_hasty(set_attribute: Callable[[object, str, Any], None]) -> None:
+    """Every update is reported, an evaluation takes a second of game time, any score passes a stage; pictures are
+    loaded once."""
+    set_attribute(module, "REPORT_SECONDS", -1.0)
+    set_attribute(module, "evaluate", quick_evaluate)
+    set_attribute(arbitrary_visuomotor_mapping, "load_pictures", cached_pictures)
+    set_attribute(Curriculum, "stage_goal", lambda self: float("inf") if self.is_over else 0.0)
+
+
+def tiny_config(model: str = "mra", **changes: Any) -> TrainConfig:
+    sizes = {"height": 20, "width": 24, "embedding_size": 8, "hidden_size": 8, "capacity": 16, "neighbours": 3}
+    agent = replace(preset_config("avm").agent, **sizes, key_size=4, cpc_steps=3)
+    settings: dict[str, Any] = {
+        "games": GAMES,
+        "unroll": UNROLL,
+        "steps": 40 * UPDATE,
+        "evaluate_every": 10 * UPDATE,
+        "evaluation_episodes": 2,
+        "evaluation_levels": ("train", "holdout_extrapolate"),
+        "curriculum": CurriculumConfig("seconds", (1, 2), episodes=6),
+    }
+    config = preset_config("avm")
+    return replace(config, model=model, agent=model_config(model, agent), **(settings | changes))
+
+
+def trained(config: TrainConfig, folder: Path) -> Training:
+    training = Training(config, folder, threads=1)
+    try:
+        training.run()
+    finally:
+        training.close()
+    return training
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return [{name: text for name, text in row.items() if name not in TIMES} for row in csv.DictReader(lines)]
+
+
+def assert_same_run(one: Path, other: Path) -> None:
+    """Weights, moments, games and memories bit for bit; records row for row."""
+    (left, facts), (right, other_facts) = (load_checkpoint(folder / "checkpoints") for folder in (one, other))
+    assert left.keys() == right.keys()
+    for tensors in (left, right):
+        games = tensors["games"].numpy().view(find_task("avm").game)
+        games["repaint"] = 0  # games just restored will paint once more
+    for name in left:
+        assert torch.equal(left[name], right[name]), name
+    assert {**facts, "seconds": 0} == {**other_facts, "seconds": 0}
+    assert rows(one / "metrics.csv") == rows(other / "metrics.csv")
+    assert rows(one / "scores.csv") == rows(other / "scores.csv")
