@@ -1,9 +1,8 @@
 """Diagnostic games with known answers, for the whole loop of actor and learner: seconds to play, seconds to learn.
 
-They have the face of MemoryVectorEnv that an actor uses. The actions are to wait or to press one of two buttons. A
-right press at a question earns 1. A press at any other time costs a little, so that it does not pay to note an answer
-in one's own last action for longer than four steps: without memory no agent does better than to guess, half a point a
-question.
+They have the face of MemoryVectorEnv that an actor uses. Action 0 waits, the others press a button. A right press at a
+question earns 1. A press at any other time costs a little, so that it does not pay to note an answer in one's own last
+action for longer than four steps: without memory no agent does better than to guess.
 """
 
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 
 WAIT = 0
-ACTIONS = 3
 COST = 0.25
 CELLS, CELL = 5, 4
 SIDE = CELLS * CELL  # of a picture: the least that the small encoder takes
@@ -29,6 +27,7 @@ def mixed(numbers: np.ndarray | np.uint64) -> np.ndarray:
 class TinyGames:
     """All of an episode follows from its seed, so that a game is its seed, its step and its score."""
 
+    actions: int
     length: int  # of an episode, in steps
     scale: int  # what makes it hard
 
@@ -79,6 +78,8 @@ class TinyGames:
 class RememberBit(TinyGames):
     """The first picture is white on the left or on the right; n steps later, at the grey picture: which was it?"""
 
+    actions = 3
+
     def __init__(self, n: int, num_envs: int = 1, seed: int = 0):
         super().__init__(num_envs, seed)
         self.length, self.scale = n + 1, n
@@ -96,10 +97,16 @@ class RememberBit(TinyGames):
         return np.broadcast_to(row[:, None, :, None], (self.num_envs, CELLS, CELLS, 3)).astype(np.uint8)
 
 
+MARKS = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 0]], np.uint8)  # one a button
+GREY = 128
+
+
 class RecallByKey(TinyGames):
-    """Patterns, new in each episode, are shown one by one above the mark of a button; after a delay each comes again
-    without its mark, in another order: which button was it?
+    """Patterns, new in each episode, are shown one by one above the mark of the button to press; after a delay each
+    comes again without its mark, in another order: which button was it? Guessing earns a quarter a question.
     """
+
+    actions = 1 + len(MARKS)
 
     def __init__(self, pairs: int, delay: int, num_envs: int = 1, seed: int = 0):
         super().__init__(num_envs, seed)
@@ -107,7 +114,7 @@ class RecallByKey(TinyGames):
         self.length = self.first_question + pairs
 
     def pair(self) -> np.ndarray:
-        """(B,) 64 bits that make the pair of this step; the lowest is its button."""
+        """(B,) 64 bits that make the pair of this step; the lowest two are its button."""
         step, seeds = self.records["step"], self.records["seed"]
         of_pairs = mixed(seeds[:, None] + np.arange(1, 1 + self.scale, dtype=np.uint64))
         order = np.concatenate([np.tile(np.arange(self.scale), (self.num_envs, 1)), mixed(of_pairs).argsort(1)], 1)
@@ -115,19 +122,16 @@ class RecallByKey(TinyGames):
         games = np.arange(self.num_envs)
         return of_pairs[games, order[games, place]]
 
-    def button(self) -> np.ndarray:
-        return 1 + (self.pair() & np.uint64(1)).astype(np.int64)
-
     def questions(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.records["step"] >= self.first_question, self.button()
+        step, button = self.records["step"], (self.pair() & np.uint64(3)).astype(np.int64)
+        return (step < self.scale) | (step >= self.first_question), 1 + button
 
     def cells(self) -> np.ndarray:
-        step = self.records["step"]
-        places = np.arange(1, 1 + (CELLS - 1) * CELLS * 3, dtype=np.uint64)
-        bits = (self.pair()[:, None] >> places) & np.uint64(1)
-        cells = np.zeros((self.num_envs, CELLS, CELLS, 3), np.uint8)
-        cells[:, :-1] = 255 * bits.reshape(self.num_envs, CELLS - 1, CELLS, 3)
+        step, pair = self.records["step"], self.pair()
+        cells = np.full((self.num_envs, CELLS, CELLS, 3), GREY, np.uint8)
+        bits = pair[:, None] >> np.arange(2, 2 + (CELLS - 1) * CELLS, dtype=np.uint64) & np.uint64(1)
+        cells[:, :-1] = 255 * bits.reshape(self.num_envs, CELLS - 1, CELLS, 1)
         marked = step < self.scale
-        cells[marked, -1, :, self.button()[marked] - 1] = 255  # a red or green row
+        cells[marked, -1] = MARKS[(pair[marked] & np.uint64(3)).astype(np.int64), None]
         cells[~marked & (step < self.first_question)] = 0
         return cells
