@@ -81,7 +81,12 @@ class Training:
             self.new_games(), self.learner, config.unroll, self.games_seed(), self.threads, self.stopwatch
         )
         if found:
-            self.restore(*found)
+            try:
+                self.restore(*found)
+            except KeyError as problem:
+                raise ValueError(
+                    f"the checkpoint in {self.folder.checkpoints} lacks {problem}: another version wrote it"
+                ) from problem
         self.folder.cut_after(self.step if found else -1, self.evaluated)
 
     # --- games of the curriculum's stage

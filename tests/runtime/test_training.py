@@ -267,6 +267,15 @@ def test_the_command_says_how_to_go_on_after_ctrl_c(capsys, tmp_path, monkeypatc
     assert weights(tmp_path / "run")
 
 
+def test_a_checkpoint_of_another_version_is_told(tmp_path):
+    trained(tiny_config(steps=UPDATE), tmp_path)
+    tensors, facts = checkpoints.load_checkpoint(tmp_path / "checkpoints")
+    del tensors["actor.now.log_mu"]
+    checkpoints.save_checkpoint(tmp_path / "checkpoints", facts.pop("step") + 1, tensors, facts)
+    with pytest.raises(ValueError, match=r"lacks 'now.log_mu': another version wrote it"):
+        trained(tiny_config(), tmp_path)
+
+
 # --- evaluation is training without learning
 
 
