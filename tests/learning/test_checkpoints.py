@@ -159,7 +159,8 @@ def test_a_run_goes_on_with_its_configuration_only(tmp_path):
     folder.open(CONFIG)
     folder.open(replace(CONFIG, steps=CONFIG.steps + 1))
     other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), games=3)
-    with pytest.raises(ValueError, match=r"games is 64 there, not 3; learner.discount is 0.96 there, not 0.5"):
+    told = rf"games is {CONFIG.games} there, not 3; learner.discount is {CONFIG.learner.discount} there, not 0.5"
+    with pytest.raises(ValueError, match=told):
         folder.open(other)
     folder.open(CONFIG)
 
@@ -170,7 +171,8 @@ def test_a_wrong_field_is_named(tmp_path):
     file = tmp_path / "config.json"
     file.write_text(file.read_text().replace('"games"', '"gmaes"'))
     before = file.read_text()
-    with pytest.raises(ValueError, match=r"gmaes is 64 there, not 'missing'; games is 'missing' there, not 64"):
+    told = f"gmaes is {CONFIG.games} there, not 'missing'; games is 'missing' there, not {CONFIG.games}"
+    with pytest.raises(ValueError, match=told):
         folder.open(CONFIG)
     assert file.read_text() == before
 
@@ -192,7 +194,7 @@ def test_a_folder_that_cannot_be(tmp_path):
 def test_config_json_is_the_configuration(tmp_path):
     RunFolder(tmp_path).open(CONFIG)
     found = json.loads((tmp_path / "config.json").read_text())
-    assert found["agent"]["hidden_size"] == 128
+    assert found["agent"]["hidden_size"] == CONFIG.agent.hidden_size
     assert os.listdir(tmp_path) == ["config.json"]
 
 
@@ -206,22 +208,19 @@ def test_games_go_on_from_their_state_bit_for_bit(task, scale):
 
     before, after = made(1), made(2)
     before.reset()
-    after.reset()
-    draw = np.random.default_rng(0)
-    actions = draw.integers(before.single_action_space.n, size=(150, 3))
-    for row in actions[:47]:
-        before.step(row)
-    after.restore(before.state())
-    ends = 0
-    for row in actions[47:]:
-        one, other = before.step(row), after.step(row)
+    ends, actions = 0, np.zeros(3, np.int64)
+    for step in range(150):
+        if step % 7 == 0:
+            after.reset(seed=step)  # something else hangs on the panel
+            after.restore(before.state())
+        before.games.act("remembering", actions)
+        one, other = before.step(actions), after.step(actions)
         for left, right in zip(one[:4], other[:4], strict=True):
             assert left.tobytes() == right.tobytes()
         for name in one[4]:
             assert_same(one[4][name], other[4][name])
         ends += "final_info" in one[4]
     assert ends
-    assert before.state().tobytes() == after.state().tobytes()
 
 
 def assert_same(left, right) -> None:

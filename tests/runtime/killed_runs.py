@@ -35,6 +35,17 @@ def warm_up() -> None:
         env.step(np.zeros(1, np.int64))
 
 
+def linger() -> None:
+    """Checkpoints take their time between one file and the next, so that many kills come just then."""
+    rename = Path.rename
+
+    def slow(self: Path, target: Path) -> Path:
+        time.sleep(0.02)
+        return rename(self, target)
+
+    Path.rename = slow  # type: ignore[method-assign]
+
+
 def begin(folder: Path, steps: int) -> int:
     """The process that trains in `folder`."""
     child = os.fork()
@@ -65,6 +76,7 @@ def newest_step(folder: Path) -> int:
 def main(folder: Path, kills: int, seed: int) -> None:
     make_hasty(setattr)
     warm_up()
+    linger()
     training.CHECKPOINT_SECONDS = -1.0
     chance, told = random.Random(seed), []
     for _ in range(kills):
