@@ -65,7 +65,7 @@ class Encoder(nn.Module):
         self.layer = nn.Linear(32 * height * width, X)
 
     def forward(self, picture: Tensor) -> Tensor:
-        floats = picture.permute(2, 0, 1)[None] / 255
+        floats = picture.permute(2, 0, 1)[None] / 255 - 0.5
         return F.relu(self.layer(self.convolutions(floats)))[0]
 
 

@@ -41,7 +41,10 @@ class ResidualEncoder(nn.Module):
 
 
 class SmallEncoder(nn.Module):
-    """Two strided convolutions (the shallow network of IMPALA): the fastest of those measured on a CPU."""
+    """Two strided convolutions (the shallow network of IMPALA): the fastest of those measured on a CPU.
+
+    Weights begin orthogonal: what differs in two pictures then differs as much in x, and a memory can tell them apart.
+    """
 
     def __init__(self, height: int, width: int, embedding_size: int):
         super().__init__()
@@ -49,6 +52,10 @@ class SmallEncoder(nn.Module):
         self.convolutions = nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Flatten())
         rows, columns = (((side - 8) // 4 + 1 - 4) // 2 + 1 for side in (height, width))
         self.layer = nn.Linear(32 * rows * columns, embedding_size)
+        layers: tuple[nn.Conv2d | nn.Linear, ...] = (first, second, self.layer)
+        for part in layers:
+            nn.init.orthogonal_(part.weight, gain=2**0.5)
+            nn.init.zeros_(part.bias)
 
     def forward(self, pictures: Tensor) -> Tensor:
         return torch.relu(self.layer(self.convolutions(pictures)))

@@ -123,6 +123,11 @@ class EpisodicRead(nn.Module):
         self.key = nn.Linear(input_size + hidden_size, key_size)
         self.query_of_x = nn.Linear(input_size, key_size)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
         self.query_of_h = nn.Linear(hidden_size, key_size, bias=False)
+        with torch.no_grad():  # what looks like now is near from the start; what was thought then comes in by learning
+            self.query_of_x.weight.copy_(self.key.weight[:, :input_size])
+            self.query_of_x.bias.copy_(self.key.bias)
+            self.key.weight[:, input_size:] = 0
+            self.query_of_h.weight.zero_()
 
     def keys_to_write(self, x_t: Tensor, h_t: Tensor) -> Tensor:
         """Eq. 1 and 4: k_i = W_k [SG(p_i), SG(v_i)] + b_k."""

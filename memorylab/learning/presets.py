@@ -66,7 +66,7 @@ def laptop(task: str) -> TrainConfig:
     return TrainConfig(
         task=task,
         preset="laptop",
-        games=64,
+        games=32,
         unroll=25 if is_psychlab else 50,
         agent=AgentConfig(
             encoder="small",
@@ -79,7 +79,7 @@ def laptop(task: str) -> TrainConfig:
             actions=len(find_task(task).actions),
         ),
         learner=LearnerConfig(
-            learning_rate=5e-4,
+            learning_rate=1e-3,
             adam_epsilon=1e-8,
             gradient_norm=1.0,
             discount=0.96 if is_psychlab else 0.99,

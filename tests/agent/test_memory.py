@@ -139,7 +139,7 @@ def test_a_perfect_match_takes_nearly_everything():
         store.write(p_i, v_i, read.keys_to_write(p_i, v_i))
     q_t = read.keys_to_write(p[2], v[2])
     m_t, w_t = read(q_t, read.neighbours(store.recall(q_t, 4, with_keys=False)))
-    assert w_t.max() > 0.99
+    assert w_t.max() > 0.98
     torch.testing.assert_close(m_t, v[2], atol=0.05, rtol=0)
     assert w_t.sum().item() == pytest.approx(1)
 
