@@ -52,10 +52,8 @@ class SmallEncoder(nn.Module):
         self.convolutions = nn.Sequential(first, nn.ReLU(), second, nn.ReLU(), nn.Flatten())
         rows, columns = (((side - 8) // 4 + 1 - 4) // 2 + 1 for side in (height, width))
         self.layer = nn.Linear(32 * rows * columns, embedding_size)
-        layers: tuple[nn.Conv2d | nn.Linear, ...] = (first, second, self.layer)
-        for part in layers:
+        for part in (first, second, self.layer):
             nn.init.orthogonal_(part.weight, gain=2**0.5)
-            nn.init.zeros_(part.bias)
 
     def forward(self, pictures: Tensor) -> Tensor:
         return torch.relu(self.layer(self.convolutions(pictures)))
