@@ -110,8 +110,9 @@ class EpisodicStore:
 
 def gather_slots(table: Tensor, slots: Tensor) -> Tensor:
     """Rows `slots` (B, K) of each game's `table` (B, capacity, size): (B, K, size)."""
-    games = torch.arange(len(table), device=table.device)[:, None]
-    return table[games, slots]
+    games, capacity, size = table.shape
+    rows = slots + capacity * torch.arange(games, device=table.device)[:, None]
+    return table.view(games * capacity, size).index_select(0, rows.flatten()).view(*slots.shape, size)
 
 
 class EpisodicRead(nn.Module):
