@@ -63,7 +63,9 @@ def trajectory(config: AgentConfig, T: int, games: int) -> Inputs:
 
 
 def unrolling() -> dict[str, float]:
-    """Forward and backward of a laptop's unroll with and without the memory."""
+    """Forward and backward of a laptop's unroll with and without the memory, on the learner's share of two cores."""
+    cores = torch.get_num_threads()
+    torch.set_num_threads(max(cores // 2, 1))
     works, sizes = {}, {}
     for name in ("lstm", "lstm+mem", "mra-njb", "mra"):
         config = preset_config("avm", name)
@@ -86,6 +88,7 @@ def unrolling() -> dict[str, float]:
 
         works[name.replace("+", "_").replace("-", "_")] = learn
     times = in_turn(8, **works)
+    torch.set_num_threads(cores)
     return times | {"ratio": times["lstm_mem"] / times["lstm"]} | sizes
 
 

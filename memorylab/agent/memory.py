@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 
 class Recalled(NamedTuple):
@@ -144,34 +143,12 @@ class EpisodicRead(nn.Module):
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
         """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
-        return InverseDistances.apply(q_t, near.keys, near.values, near.valid, self.epsilon)
-
-
-class InverseDistances(torch.autograd.Function):
-    """m = sum_j w_j v_j, w_j = u_j / sum_i u_i, u_j = 1 / (epsilon + d_j), d_j = |q - k_j|^2.
-
-    The gradient is written out, which takes half the passes that autograd would make at each step:
-    dL/du_j = (g_j - sum_i w_i g_i) / sum_i u_i with g_j = dL/dw_j, and du_j/dd_j = -u_j^2. The v_j have none.
-    """
-
-    @staticmethod
-    def forward(ctx, q, keys, values, valid, epsilon):
-        difference = q[:, None] - keys
-        u = valid / (epsilon + difference.square().sum(-1))
-        total = u.sum(-1, keepdim=True)
-        total = torch.where(total > 0, total, 1)
-        w = u / total
-        ctx.save_for_backward(difference, values, u, total, w)
-        return torch.bmm(w[:, None], values)[:, 0], w
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, m_gradient, w_gradient):
-        difference, values, u, total, w = ctx.saved_tensors
-        g = w_gradient + torch.bmm(values, m_gradient[:, :, None])[:, :, 0]
-        d_gradient = (w * g).sum(-1, keepdim=True).sub(g).div(total) * u * u
-        q_gradients = (2 * d_gradient)[:, :, None] * difference
-        return q_gradients.sum(1), -q_gradients, None, None, None
+        squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
+        w = near.valid / (self.epsilon + squared_distance)
+        total = w.sum(-1, keepdim=True)
+        w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
+        m_t = (w[..., None, :] @ near.values)[..., 0, :]
+        return m_t, w
 
 
 class Past:
