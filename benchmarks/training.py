@@ -25,7 +25,7 @@ def training_rate(config: TrainConfig, seconds: float) -> float:
     """Agent steps a second of a whole run: games, acting, learning, records."""
     with tempfile.TemporaryDirectory() as folder:
         training = Training(replace(config, evaluate_every=0), Path(folder) / "run")
-        for _ in range(3):  # compile and warm up
+        for _ in range(2):  # compile and warm up
             training.runtime.advance(0.0)
         start = perf_counter()
         steps = 0
