@@ -29,13 +29,17 @@ class Progress(NamedTuple):
     episodes: list[Episode]
 
 
+def learning_threads(threads: int) -> int:
+    """The learner's share; the actor has the rest."""
+    return max(threads - threads // 2, 1)
+
+
 class InProcess:
     def __init__(self, env: VectorGames, learner: Learner, unroll: int, seed: int, threads: int, stopwatch: Stopwatch):
         self.learner, self.unroll, self.stopwatch = learner, unroll, stopwatch
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
-        acting_threads = max(threads // 2, 1)
-        torch.set_num_threads(max(threads - acting_threads, 1))
-        self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (acting_threads,))
+        torch.set_num_threads(learning_threads(threads))
+        self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (max(threads // 2, 1),))
         self.new_games(env, seed)
 
     def new_games(self, env: VectorGames, seed: int) -> None:

@@ -26,7 +26,7 @@ from memorylab.learning.learner import Diverged, Learner, Metrics
 from memorylab.learning.run_folder import RunFolder
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
-from memorylab.runtime.in_process import InProcess, Progress
+from memorylab.runtime.in_process import InProcess, Progress, learning_threads
 
 REPORT_SECONDS = 5.0
 CHECKPOINT_SECONDS = 120.0
@@ -66,6 +66,7 @@ class Training:
         self.board = tensorboard(folder)
         self.stopwatch = Stopwatch()
         torch.manual_seed(config.seed)
+        torch.set_num_threads(learning_threads(self.threads))  # before the weights: their last bits depend on it
         agent = MemoryRecallAgent(config.agent).to(device)
         self.learner = Learner(agent, config.learner)
         self.step, self.seconds = 0, 0.0
