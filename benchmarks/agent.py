@@ -49,8 +49,13 @@ def reading() -> dict[str, float]:
     def ours() -> object:
         return read(q, read.neighbours(store.recall(q, 10, with_keys=False)))
 
-    times = in_turn(20, bare=bare, read=ours)
-    return times | {"ratio": times["read"] / times["bare"]}
+    figures, cores = {}, torch.get_num_threads()
+    for threads in dict.fromkeys((max(cores // 2, 1), cores)):  # an actor's share of the cores, and all of them
+        torch.set_num_threads(threads)
+        times = in_turn(20, bare=bare, read=ours)
+        times["ratio"] = times["read"] / times["bare"]
+        figures |= {f"{name}_with_{threads}_threads": value for name, value in times.items()}
+    return figures
 
 
 def trajectory(config: AgentConfig, T: int, games: int) -> Inputs:
