@@ -47,8 +47,8 @@ def draw_levels(axes: Axes, folder: Path, task: str, episodes: int) -> None:
         score = play_episodes(task, PAPER_LEVELS[0], player, episodes, seed=0)[0].mean()
         axes.axhline(score, color="0.45", linestyle=style, linewidth=1)
         axes.annotate(
-            f"{player}, {score:.1f}", (0.99, score), xycoords=("axes fraction", "data"), ha="right", va="bottom",
-            fontsize=8, color="0.35",
+            f"{player} on train, {score:.1f}", (0.99, score), xycoords=("axes fraction", "data"), ha="right",
+            va="bottom", fontsize=8, color="0.35",
         )  # fmt: skip
     axes.set_ylabel("score on the true level")
     axes.legend(frameon=False, fontsize=8)
@@ -73,6 +73,8 @@ def draw_training(axes: Axes, folder: Path) -> None:
 
 def draw_run(folder: Path, out: Path, episodes: int = 64) -> None:
     """The figure of one run."""
+    if not (folder / "config.json").exists():
+        raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
     config = read_json(folder / "config.json")
     figure, (upper, lower) = plt.subplots(2, 1, figsize=(7, 6), sharex=True, height_ratios=(3, 2))
     draw_levels(upper, folder, config["task"], episodes)
