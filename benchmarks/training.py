@@ -15,9 +15,11 @@ from time import perf_counter
 
 import torch
 
-from memorylab.agent import MemoryRecallAgent
+from memorylab.agent import Inputs, MemoryRecallAgent
+from memorylab.files import replacing
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import preset_config
+from memorylab.learning.trajectory import empty_trajectory
 from memorylab.runtime.training import Training
 
 
@@ -47,19 +49,29 @@ def per_call(run: Callable[[], object], seconds: float) -> float:
     return (perf_counter() - start) / calls
 
 
-def bare_rate(config: TrainConfig, seconds: float) -> float:
-    """Steps a second if there were nothing but the encoder: forward for acting, forward and backward for learning."""
+def bare_rate(config: TrainConfig, seconds: float, encoder_only: bool = False) -> float:
+    """Steps a second if there were nothing but the network: forward for acting, forward and backward for learning."""
     torch.set_num_threads(len(os.sched_getaffinity(0)))
-    agent, c = MemoryRecallAgent(config.agent), config.agent
-    pictures = torch.randint(0, 256, (config.unroll, config.games, c.height, c.width, 3), dtype=torch.uint8)
+    agent = MemoryRecallAgent(config.agent)
+    trajectory = empty_trajectory(agent, config.unroll - 1, config.games)
+    inputs, store = trajectory.inputs, agent.new_store(config.games)
+    inputs.pictures.random_(0, 256)
+    first = Inputs(*(part[0] for part in inputs))
 
     def act() -> None:
         with torch.no_grad():
-            agent.encode(pictures[:1])
+            if encoder_only:
+                agent.encode(inputs.pictures[:1])
+            else:
+                agent.step(first, trajectory.state, store)
 
     def learn() -> None:
         agent.zero_grad()
-        agent.encode(pictures).square().mean().backward()
+        if encoder_only:
+            agent.encode(inputs.pictures).square().mean().backward()
+        else:
+            output, _ = agent.unroll(inputs, trajectory.state, trajectory.recalled)
+            (output.logits.square().mean() + output.baseline.square().mean()).backward()
 
     acting = per_call(act, seconds / 2) * config.unroll
     learning = per_call(learn, seconds / 2)
@@ -69,22 +81,32 @@ def bare_rate(config: TrainConfig, seconds: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0, help="for each measurement")
-    parser.add_argument("--json", help="also write the figures to this file")
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     figures: dict[str, float] = {"cores": len(os.sched_getaffinity(0))}
+
+    def note(name: str, value: float) -> None:
+        figures[name] = value
+        print(f"{name:45s} {value:10,.2f}", flush=True)
+        if arguments.json:
+            with replacing(arguments.json) as temporary:
+                temporary.write_text(json.dumps(figures, indent=2) + "\n")
+
     for model in ("lstm", "lstm+mem", "mra"):
-        figures[f"laptop {model}"] = training_rate(preset_config("avm", model), arguments.seconds)
-        print(f"laptop {model}: {figures[f'laptop {model}']:,.0f} steps/s", flush=True)
+        note(f"laptop {model}, steps/s", training_rate(preset_config("avm", model), arguments.seconds))
     paper = preset_config("avm", "mra", "paper")
-    figures["paper mra, bare passes of the encoder"] = bare_rate(paper, arguments.seconds)
-    figures["paper mra"] = training_rate(paper, arguments.seconds)
-    figures["paper mra, share of bare passes"] = figures["paper mra"] / figures["paper mra, bare passes of the encoder"]
-    figures["paper mra, 64 games"] = training_rate(replace(paper, games=64), arguments.seconds)
-    figures["peak memory, GB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    for name, value in figures.items():
-        print(f"{name:40s} {value:12,.2f}")
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps(figures, indent=2) + "\n")
+    bare = bare_rate(paper, arguments.seconds)
+    encoder = bare_rate(paper, arguments.seconds, encoder_only=True)
+    note("paper mra, bare passes of the network, steps/s", bare)
+    note("paper mra, bare passes of the encoder, steps/s", encoder)
+    loop = training_rate(paper, arguments.seconds)
+    note("paper mra, steps/s", loop)
+    note("paper mra, share of the network's bare passes", loop / bare)
+    note("paper mra, share of the encoder's bare passes", loop / encoder)
+    beside = training_rate(replace(paper, in_turns=False), arguments.seconds)
+    note("paper mra, actor beside learner, steps/s", beside)
+    note("paper mra, 64 games, steps/s", training_rate(replace(paper, games=64), arguments.seconds))
+    note("peak memory with 64 games, GB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 
 class ResidualSubBlock(nn.Module):
@@ -12,6 +13,30 @@ class ResidualSubBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.second(torch.relu(self.first(torch.relu(x))))
+
+
+class Shrink(nn.Module):
+    """A convolution at full size, then pooling to half of it.
+
+    The full-size maps would be most of what a large batch keeps in memory for its gradient; beyond a bound they are made
+    again when they are needed.
+    """
+
+    KEPT_BYTES = 2**29
+
+    def __init__(self, before: int, maps: int):
+        super().__init__()
+        self.convolution = nn.Conv2d(before, maps, 3, padding=1)
+        self.pooling = nn.MaxPool2d(3, stride=2, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        full_size = x[:, :1].numel() * self.convolution.out_channels * x.element_size()
+        if torch.is_grad_enabled() and full_size > self.KEPT_BYTES:
+            return checkpoint(self.shrink, x, use_reentrant=False, preserve_rng_state=False)
+        return self.shrink(x)
+
+    def shrink(self, x: Tensor) -> Tensor:
+        return self.pooling(self.convolution(x))
 
 
 BLOCK_MAPS = (16, 32, 32)
@@ -30,8 +55,7 @@ class ResidualEncoder(nn.Module):
         layers: list[nn.Module] = []
         before = 3
         for maps in BLOCK_MAPS:
-            layers += [nn.Conv2d(before, maps, 3, padding=1), nn.MaxPool2d(3, stride=2, padding=1)]
-            layers += [ResidualSubBlock(maps), ResidualSubBlock(maps)]
+            layers += [Shrink(before, maps), ResidualSubBlock(maps), ResidualSubBlock(maps)]
             before, height, width = maps, halved(height), halved(width)
         self.convolutions = nn.Sequential(*layers, nn.ReLU(), nn.Flatten())
         self.layer = nn.Linear(before * height * width, embedding_size)

@@ -39,6 +39,7 @@ def paper(task: str) -> TrainConfig:
         preset="paper",
         games=games,
         unroll=unroll,
+        in_turns=True,
         agent=AgentConfig(
             hidden_size=hidden,
             cpc_steps=cpc_steps,

@@ -1,8 +1,9 @@
-"""Actor and learner in one process, one beside the other.
+"""Actor and learner in one process, one beside the other or in turns.
 
-While the learner works on one trajectory the actor plays the next with the weights of before, then both meet. Each
-keeps its share of the cores, nothing is copied but the weights, and the order of events is always the same: so is the
-outcome.
+Beside: while the learner works on one trajectory the actor plays the next with the weights of before, then both meet.
+Each keeps its share of the cores. In turns: each has all of them, which is faster where one has far more to do than the
+other, as with the paper's network on a CPU. Either way nothing is copied but the weights, and the order of events is
+always the same: so is the outcome.
 """
 
 from collections.abc import Mapping
@@ -29,17 +30,33 @@ class Progress(NamedTuple):
     episodes: list[Episode]
 
 
-def learning_threads(threads: int) -> int:
-    """The learner's share; the actor has the rest."""
-    return max(threads - threads // 2, 1)
+class Shares(NamedTuple):
+    """How many of the cores each has."""
+
+    learner: int
+    actor: int
+
+
+def shares(threads: int, in_turns: bool) -> Shares:
+    return Shares(threads, threads) if in_turns else Shares(max(threads - threads // 2, 1), max(threads // 2, 1))
 
 
 class InProcess:
-    def __init__(self, env: VectorGames, learner: Learner, unroll: int, seed: int, threads: int, stopwatch: Stopwatch):
-        self.learner, self.unroll, self.stopwatch = learner, unroll, stopwatch
+    def __init__(
+        self,
+        env: VectorGames,
+        learner: Learner,
+        unroll: int,
+        seed: int,
+        threads: int,
+        stopwatch: Stopwatch,
+        in_turns: bool = False,
+    ):
+        self.learner, self.unroll, self.stopwatch, self.in_turns = learner, unroll, stopwatch, in_turns
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
-        torch.set_num_threads(learning_threads(threads))
-        self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (max(threads // 2, 1),))
+        share = shares(threads, in_turns)
+        torch.set_num_threads(share.learner)
+        self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (share.actor,))
         self.new_games(env, seed)
 
     def new_games(self, env: VectorGames, seed: int) -> None:
@@ -49,6 +66,19 @@ class InProcess:
         self.waiting: Rollout | None = None
 
     def advance(self, share_done: float) -> Progress:
+        """The next update."""
+        return self.take_turns(share_done) if self.in_turns else self.overlap(share_done)
+
+    def take_turns(self, share_done: float) -> Progress:
+        """Play a trajectory with the newest weights, then learn from it."""
+        self.publish()
+        with self.stopwatch("acting"):
+            trajectory, episodes, _ = self.actor.collect()
+        with self.stopwatch("learning"):
+            metrics = self.learner.update(trajectory, share_done)
+        return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": 0}, episodes)
+
+    def overlap(self, share_done: float) -> Progress:
         """Learn from the trajectory that waits while the next one is played."""
         if self.waiting is None:
             self.publish()

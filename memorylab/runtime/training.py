@@ -26,7 +26,7 @@ from memorylab.learning.learner import Diverged, Learner, Metrics
 from memorylab.learning.run_folder import RunFolder
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
-from memorylab.runtime.in_process import InProcess, Progress, learning_threads
+from memorylab.runtime.in_process import InProcess, Progress, shares
 
 REPORT_SECONDS = 5.0
 CHECKPOINT_SECONDS = 120.0
@@ -66,7 +66,8 @@ class Training:
         self.board = tensorboard(folder)
         self.stopwatch = Stopwatch()
         torch.manual_seed(config.seed)
-        torch.set_num_threads(learning_threads(self.threads))  # before the weights: their last bits depend on it
+        self.shares = shares(self.threads, config.in_turns)
+        torch.set_num_threads(self.shares.learner)  # before the weights: their last bits depend on it
         agent = MemoryRecallAgent(config.agent).to(device)
         self.learner = Learner(agent, config.learner)
         self.step, self.seconds = 0, 0.0
@@ -79,7 +80,13 @@ class Training:
         curriculum = facts.get("curriculum", {"stage": 0, "scores": []})
         self.curriculum = Curriculum(config.task, config.curriculum, **curriculum)
         self.runtime = InProcess(
-            self.new_games(), self.learner, config.unroll, self.games_seed(), self.threads, self.stopwatch
+            self.new_games(),
+            self.learner,
+            config.unroll,
+            self.games_seed(),
+            self.threads,
+            self.stopwatch,
+            config.in_turns,
         )
         if found:
             try:
@@ -95,9 +102,9 @@ class Training:
     def new_games(self) -> MemoryVectorEnv:
         c = self.config
         size = c.agent.height, c.agent.width
-        threads = max(self.threads // 2, 1)
+        seed, threads = self.games_seed(), self.shares.actor
         keywords = self.curriculum.keywords()
-        return MemoryVectorEnv(c.task, "train", c.games, seed=self.games_seed(), size=size, threads=threads, **keywords)
+        return MemoryVectorEnv(c.task, "train", c.games, seed=seed, size=size, threads=threads, **keywords)
 
     def games_seed(self) -> int:
         return self.config.seed * 1000 + self.curriculum.stage
