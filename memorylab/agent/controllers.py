@@ -22,11 +22,12 @@ class Controller(nn.Module):
         super().__init__()
         self.memory_size, self.hidden_size = memory_size, hidden_size
         self.of_input = nn.Linear(input_size, self.gates * hidden_size)
-        past = self.recurrent_size()
+        past = self.past_size()
         self.of_past: nn.Module = nn.Linear(past, self.gates * hidden_size, bias=False) if past else nn.Identity()
 
-    def recurrent_size(self) -> int:
-        return self.memory_size + self.hidden_size
+    def past_size(self) -> int:
+        """What comes step by step into the same product: m_t."""
+        return self.memory_size
 
     def initial_state(self, games: int, **options) -> State:
         return tuple(torch.zeros(games, self.hidden_size, **options) for _ in range(self.state_parts))
@@ -34,9 +35,9 @@ class Controller(nn.Module):
     def embed(self, inputs: Tensor) -> Tensor:
         return self.of_input(inputs)
 
-    def past(self, m_t: Tensor | None, h_tm1: Tensor) -> Tensor:
-        """W [m_t, h_(t-1)] as one product."""
-        return self.of_past(h_tm1 if m_t is None else torch.cat([m_t, h_tm1], -1))
+    def with_memory(self, embedded_t: Tensor, m_t: Tensor | None) -> Tensor:
+        """W [x_t, m_t] + b."""
+        return embedded_t if m_t is None else embedded_t + self.of_past(m_t)
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         raise NotImplementedError
@@ -45,11 +46,8 @@ class Controller(nn.Module):
 class FeedForward(Controller):
     """h_t = ReLU(W [x_t, m_t] + b); the state only serves the next query."""
 
-    def recurrent_size(self) -> int:
-        return self.memory_size
-
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
-        return (F.relu(embedded_t if m_t is None else embedded_t + self.of_past(m_t)),)
+        return (F.relu(self.with_memory(embedded_t, m_t)),)
 
 
 class LSTM(Controller):
@@ -61,10 +59,14 @@ class LSTM(Controller):
         with torch.no_grad():  # remember at first: a forget gate that starts open
             self.of_input.bias[hidden_size : 2 * hidden_size] += 1.0
 
+    def past_size(self) -> int:
+        """m_t and h_(t-1): all of the LSTM is one product."""
+        return self.memory_size + self.hidden_size
+
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         h_tm1, c_tm1 = state
-        gates = embedded_t + self.past(m_t, h_tm1)
-        i, f, g, o = gates.chunk(4, -1)
+        past = h_tm1 if m_t is None else torch.cat([m_t, h_tm1], -1)
+        i, f, g, o = (embedded_t + self.of_past(past)).chunk(4, -1)
         c_t = torch.sigmoid(f) * c_tm1 + torch.sigmoid(i) * torch.tanh(g)
         return torch.sigmoid(o) * torch.tanh(c_t), c_t
 
@@ -76,12 +78,9 @@ class GRU(Controller):
         super().__init__(input_size, memory_size, hidden_size)
         self.of_h = nn.Linear(hidden_size, 3 * hidden_size)
 
-    def recurrent_size(self) -> int:
-        return self.memory_size
-
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         (h_tm1,) = state
-        r, z, n = (embedded_t if m_t is None else embedded_t + self.of_past(m_t)).chunk(3, -1)
+        r, z, n = self.with_memory(embedded_t, m_t).chunk(3, -1)
         r_of_h, z_of_h, n_of_h = self.of_h(h_tm1).chunk(3, -1)
         n = torch.tanh(n + torch.sigmoid(r + r_of_h) * n_of_h)  # all that n has of h_(t-1) is gated by r
         z = torch.sigmoid(z + z_of_h)
@@ -103,12 +102,9 @@ class GatedLinearRecurrence(Controller):
         paces = torch.linspace(0.9, 0.999, hidden_size)  # the slowest keep a thing for about a thousand steps
         self.decay = nn.Parameter(torch.log(torch.expm1(-torch.log(paces) / 4)))  # a_t = pace where r_t = 1/2
 
-    def recurrent_size(self) -> int:
-        return self.memory_size
-
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         _, s_tm1 = state
-        r, i, u, g = (embedded_t if m_t is None else embedded_t + self.of_past(m_t)).chunk(4, -1)
+        r, i, u, g = self.with_memory(embedded_t, m_t).chunk(4, -1)
         log_a = -8 * F.softplus(self.decay) * torch.sigmoid(r)
         s_t = log_a.exp() * s_tm1 + (-torch.expm1(2 * log_a)).sqrt() * torch.sigmoid(i) * u
         return F.gelu(g) * s_t, s_t

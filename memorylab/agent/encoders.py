@@ -18,8 +18,8 @@ class ResidualSubBlock(nn.Module):
 class Shrink(nn.Module):
     """A convolution at full size, then pooling to half of it.
 
-    The full-size maps would be most of what a large batch keeps in memory for its gradient; beyond a bound they are made
-    again when they are needed.
+    The full-size maps would be most of what a large batch keeps in memory for its gradient; beyond a bound they are
+    made again when they are needed.
     """
 
     KEPT_BYTES = 2**29

@@ -4,7 +4,7 @@ import torch
 from small_agents import doubles
 from torch import nn
 
-from memorylab.agent.encoders import ENCODERS, SMALLEST_SIDE, ResidualEncoder, as_floats
+from memorylab.agent.encoders import ENCODERS, SMALLEST_SIDE, ResidualEncoder, Shrink, as_floats
 
 SIZES = [(72, 96), (36, 48), (17, 23), (64, 64), (21, 40)]
 ALLOWED = [(name, size) for name in ENCODERS for size in SIZES if min(size) >= SMALLEST_SIDE[name]]
@@ -38,8 +38,8 @@ def test_the_residual_encoder_against_loops_over_pixels():
     picture = torch.rand(1, 3, 7, 6)
     maps, layers = doubles(picture)[0], list(encoder.convolutions)
     for block in range(3):
-        convolution, _, *sub_blocks = layers[4 * block : 4 * block + 4]
-        maps = slow_pooling(slow_convolution(maps, convolution))
+        shrink, *sub_blocks = layers[3 * block : 3 * block + 3]
+        maps = slow_pooling(slow_convolution(maps, shrink.convolution))
         for sub_block in sub_blocks:
             inner = slow_convolution(np.maximum(maps, 0), sub_block.first)
             maps = maps + slow_convolution(np.maximum(inner, 0), sub_block.second)
@@ -75,3 +75,20 @@ def test_bytes_become_shares_of_one_and_stay_channels_last(dtype):
     for b, row, column, colour in np.ndindex(3, 5, 4, 3):
         assert floats[b, colour, row, column] == pytest.approx(int(pictures[b, row, column, colour]) / 255)
     assert torch.equal(pictures, before)
+
+
+def test_maps_made_again_give_the_same_gradient(monkeypatch):
+    pictures = torch.rand(4, 3, 12, 16)
+    encoder = ResidualEncoder(12, 16, 8)
+    gradients = []
+    for kept, forwards in ((0, 2), (2**29, 1)):
+        monkeypatch.setattr(Shrink, "KEPT_BYTES", kept)
+        made = []
+        handle = encoder.convolutions[0].convolution.register_forward_hook(lambda *_, made=made: made.append(1))
+        encoder.zero_grad()
+        encoder(pictures).square().sum().backward()
+        handle.remove()
+        assert len(made) == forwards
+        gradients.append([p.grad.clone() for p in encoder.parameters()])
+    for again, kept in zip(*gradients, strict=True):
+        assert torch.equal(again, kept)

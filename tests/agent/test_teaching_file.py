@@ -26,7 +26,9 @@ def taught(lesson, agent):
     pupil = lesson.MRA(
         c.height, c.width, c.actions, c.embedding_size, c.hidden_size, c.key_size, c.neighbours, c.capacity, c.cpc_steps
     )
-    weights = {name: ours.pop(name) for name in list(ours) if name.split(".")[0] in ("encoder", "policy", "baseline")}
+    layers = [name for name in ours if name.startswith("encoder.")]  # the same ones in the same order
+    weights = {f"encoder.{name}": ours.pop(mine) for name, mine in zip(pupil.encoder.state_dict(), layers, strict=True)}
+    weights |= {name: ours.pop(name) for name in list(ours) if name.split(".")[0] in ("policy", "baseline")}
     weights["key.weight"], weights["key.bias"] = ours.pop("read.key.weight"), ours.pop("read.key.bias")
     queries = [ours.pop("read.query_of_x.weight"), ours.pop("read.query_of_h.weight")]
     weights["query.weight"], weights["query.bias"] = torch.cat(queries, -1), ours.pop("read.query_of_x.bias")

@@ -125,13 +125,21 @@ def test_a_crash_after_a_checkpoint_and_going_on_is_the_same_run(whole_run, tmp_
     assert_same_run(whole_run, tmp_path)
 
 
-@pytest.mark.parametrize("model", ["ff", "lstm+mem+rec", "mra-njb"])
-def test_a_longer_run_is_the_same_run(tmp_path, model):
-    settings = {"evaluate_every": 0, "learner": replace(tiny_config().learner, optimiser="rmsprop", updates=2)}
+@pytest.mark.parametrize(
+    ("model", "in_turns"), [("ff", False), ("lstm+mem+rec", False), ("mra-njb", False), ("mra", True)]
+)
+def test_a_longer_run_is_the_same_run(tmp_path, model, in_turns):
+    settings = {
+        "evaluate_every": 0,
+        "in_turns": in_turns,
+        "learner": replace(tiny_config().learner, optimiser="rmsprop", updates=2),
+    }
     trained(tiny_config(model, steps=11 * UPDATE, **settings), tmp_path / "two")
     trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "two")
     trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "one")
     assert_same_run(tmp_path / "one", tmp_path / "two")
+    lags = {float(row["policy_lag"]) for row in rows(tmp_path / "one" / "metrics.csv")[1:]}
+    assert lags == {0.0 if in_turns else 2.0}  # in updates, of which a trajectory has two
 
 
 def test_a_finished_run_stays_as_it_is(whole_run, tmp_path):
