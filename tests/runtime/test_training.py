@@ -138,8 +138,8 @@ def test_a_longer_run_is_the_same_run(tmp_path, model, in_turns):
     trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "two")
     trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "one")
     assert_same_run(tmp_path / "one", tmp_path / "two")
-    lags = {float(row["policy_lag"]) for row in rows(tmp_path / "one" / "metrics.csv")[1:]}
-    assert lags == {0.0 if in_turns else 2.0}  # in updates, of which a trajectory has two
+    lag = max(float(row["policy_lag"]) for row in rows(tmp_path / "one" / "metrics.csv"))
+    assert lag == (0 if in_turns else 2)  # in updates, of which a trajectory has two
 
 
 def test_a_finished_run_stays_as_it_is(whole_run, tmp_path):
