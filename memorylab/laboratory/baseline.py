@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memorylab.envs.scripted import play_episodes
-from memorylab.laboratory.paper import episode_rewards
+from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.task import find_task
 
 Player = Literal["random", "forgetting", "remembering"]
@@ -33,11 +33,11 @@ def baselines(
     seed: int,
     on_episodes: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Baseline]:
-    paper = episode_rewards()
+    paper = paper_scores()
     for name in tasks:
         task = find_task(name).name
         for level in levels:
-            random, human = (paper.get((task, model, level)) for model in ("Random", "Human"))
+            random, human = (paper.get((task, model, level)) for model in ("random", "human"))
             for player in players:
                 scores, lengths = play_episodes(task, level, player, episodes, seed, on_episodes)
                 yield Baseline(

@@ -9,6 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from memorylab.envs.single import MemoryEnv
+from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.files import replacing
 from memorylab.world.materials import STRIDE
 
@@ -53,7 +54,7 @@ def watch(
     return pictures
 
 
-def with_map(env: MemoryEnv, picture: np.ndarray, route: list[tuple[float, float]]) -> np.ndarray:
+def with_map(env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[tuple[float, float]]) -> np.ndarray:
     """The picture and, to its right, what lies around seen from above: north is up, the walker a red dot."""
     if "x" not in env.info:
         return picture
@@ -92,7 +93,7 @@ def with_map(env: MemoryEnv, picture: np.ndarray, route: list[tuple[float, float
     return np.concatenate([picture, np.asarray(plan.resize((picture.shape[0],) * 2, Image.Resampling.BOX))], axis=1)
 
 
-def average_colour(env: MemoryEnv, material: int) -> tuple[int, ...]:
+def average_colour(env: MemoryEnv | MemoryVectorEnv, material: int) -> tuple[int, ...]:
     """The last, coarsest copy of a material's texture is all but its mean."""
     texel = int(env.games.view.surfaces[(material + 1) * STRIDE - 22])
     return texel & 255, texel >> 8 & 255, texel >> 16

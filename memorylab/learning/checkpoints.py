@@ -44,9 +44,15 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(folder.glob("step-*.json"))
 
 
-def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-    """The newest checkpoint that can be read; says so if it has to pass over a damaged one."""
-    for path in reversed(checkpoints(folder)):
+def load_checkpoint(folder: Path, step: int | None = None) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """The newest checkpoint that can be read, or that of a step; says so if it has to pass over a damaged one."""
+    found = checkpoints(folder)
+    if step is not None:
+        found = [path for path in found if path.stem == f"step-{step:012d}"]
+        if not found:
+            steps = ", ".join(path.stem.removeprefix("step-").lstrip("0") for path in checkpoints(folder)) or "none"
+            raise ValueError(f"{folder} has no checkpoint of step {step}; it has {steps}")
+    for path in reversed(found):
         try:
             facts = json.loads(path.read_text())
             return load_file(path.with_suffix(".safetensors")), facts

@@ -3,7 +3,7 @@
 import pytest
 
 from memorylab.envs.scripted import play_episodes
-from memorylab.laboratory.paper import episode_rewards
+from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import TASKS, find_task
 
@@ -37,7 +37,7 @@ def test_forgetting_is_at_chance(task):
 @pytest.mark.parametrize("task", PSYCHLAB)
 def test_random_is_near_the_papers_random(task, level):
     scores, _ = play_episodes(task, level, "random", 4096, seed=0)
-    paper = episode_rewards()[task, "Random", level].mean
+    paper = paper_scores()[task, "random", level].mean
     if task == "continuous_recognition":
         assert scores.mean() <= 0.13
     else:
@@ -95,14 +95,14 @@ def test_forgetting_pays_in_no_task_that_needs_memory():
 
 @pytest.mark.parametrize("task", TASKS[4:])
 def test_random_walkers_are_near_the_papers_random(task):
-    paper = episode_rewards()
+    paper = paper_scores()
     split = task in (
         "visible_goal_procedural_maze",
         "transitive_inference",
     )  # whose training scales the paper lists apart
     levels = ("train_small", "train_large") if split else ("train",)
     for level in (*levels, "holdout_extrapolate"):
-        expected = paper[task, "Random", level].mean
+        expected = paper[task, "random", level].mean
         scores, _ = play_episodes(task, level, "random", 256, seed=0)
         error = 2 * scores.std() / 16  # 256 episodes; results/ has longer runs
         low, high = (expected - 0.02, expected + 0.02) if expected < 0.1 else (expected / 1.6, expected * 1.6)

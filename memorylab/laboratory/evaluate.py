@@ -1,0 +1,181 @@
+"""A run's checkpoint on any levels and scales, beyond the paper's four too; what the report shows of it is kept
+beside the run: evaluations.csv, goal_times.csv and routes/."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from scipy import stats
+
+from memorylab.agent import AgentConfig, MemoryRecallAgent
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.files import replacing
+from memorylab.laboratory.snapshot import with_map
+from memorylab.learning.actor import Player
+from memorylab.learning.checkpoints import load_checkpoint
+from memorylab.learning.evaluation import evaluate
+from memorylab.learning.run_folder import read_json
+from memorylab.learning.trajectory import Episode, part_of
+from memorylab.tasks.task import check_level, find_task
+
+MAP_SIDE = 320  # pixels
+SETTING = ("step", "level", "keyword", "value")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Episodes of one setting, summed up."""
+
+    step: int
+    level: str
+    keyword: str
+    value: str
+    episodes: int
+    mean: float
+    low: float
+    high: float  # of a 95 % interval for the mean
+    mean_length: float
+
+
+class Trained:
+    """A run's agent at one of its checkpoints, the newest if no step is given."""
+
+    def __init__(self, folder: Path, step: int | None = None, device: str = "cpu"):
+        if not (folder / "config.json").exists():
+            raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
+        config = read_json(folder / "config.json")
+        found = load_checkpoint(folder / "checkpoints", step)
+        if found is None:
+            raise ValueError(f"{folder} has no checkpoint to evaluate")
+        tensors, facts = found
+        try:
+            agent = MemoryRecallAgent(AgentConfig(**config["agent"]))
+            agent.load_state_dict(part_of(tensors, "agent."))
+        except (KeyError, TypeError, RuntimeError) as problem:
+            raise ValueError(f"the checkpoint in {folder} is not of this version: {problem}") from problem
+        self.folder, self.task, self.step = folder, find_task(config["task"]), int(facts["step"])
+        self.agent = agent.to(device)
+
+    def episodes(self, level: str, number: int, seed: int, on_step: Callable[[], None], **scale: Any) -> list[Episode]:
+        return evaluate(self.agent, self.task.name, level, number, seed, on_step=on_step, **scale)
+
+
+def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
+    """`trials=10,50,100` as one dictionary of scale keywords per value."""
+    keyword, _, values = text.partition("=")
+    found = find_task(task)
+    found.check_keywords({keyword: None})
+    template = getattr(next(iter(found.scales.values())), keyword)
+    try:
+        numbers = [int(value) for value in values.split(",")]
+    except ValueError:
+        raise ValueError(f"--sweep must look like {keyword}=1,2,4 with whole numbers, not {text!r}") from None
+    return [{keyword: (number,) if isinstance(template, tuple | list) else number} for number in numbers]
+
+
+def summed_up(rows: Iterable[Mapping[str, Any]]) -> list[Evaluation]:
+    """Per setting: the mean and its interval by Student's t."""
+    groups: dict[tuple, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in SETTING), []).append(row)
+    found = []
+    for (step, level, keyword, value), group in groups.items():
+        scores = np.array([float(row["return"]) for row in group])
+        half = stats.sem(scores) * stats.t.ppf(0.975, len(scores) - 1) if len(scores) > 1 else float("nan")
+        length = float(np.mean([float(row["length"]) for row in group]))
+        mean = float(scores.mean())
+        found.append(Evaluation(int(step), level, keyword, value, len(group), mean, mean - half, mean + half, length))
+    return found
+
+
+def evaluated(
+    trained: Trained,
+    levels: Sequence[str],
+    sweeps: Sequence[str],
+    episodes: int,
+    seed: int,
+    on_setting: Callable[[str], None] = lambda _: None,
+    on_step: Callable[[], None] = lambda: None,
+) -> Iterator[list[dict[str, Any]]]:
+    """One list of rows per level, and per level and value of a sweep."""
+    for level in levels:
+        check_level(level)
+    settings: list[dict[str, Any]] = [setting for text in sweeps for setting in parse_sweep(text, trained.task.name)]
+    for level in levels:
+        for setting in settings or [{}]:
+            keyword = next(iter(setting), "")
+            value = setting.get(keyword, "")
+            value = str(value[0] if isinstance(value, tuple) else value)
+            on_setting(f"{level} {keyword} {value}".strip())
+            played = trained.episodes(level, episodes, seed, on_step, **setting)
+            yield [
+                {"step": trained.step, "level": level, "keyword": keyword, "value": value, "scale": e.scale,
+                 "return": e.score, "length": e.length, "seed": e.seed} for e in played
+            ]  # fmt: skip
+
+
+def keep(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add rows to a file; earlier rows of the same settings give way."""
+    new = {tuple(str(row[name]) for name in SETTING) for row in rows}
+    before = read_rows(file)
+    rows = [row for row in before if tuple(row.get(name, "") for name in SETTING) not in new] + list(rows)
+    with replacing(file) as temporary, temporary.open("w", newline="") as out:
+        writer = csv.DictWriter(out, list(rows[-1]), restval="", extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_rows(file: Path) -> list[dict[str, str]]:
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@torch.no_grad()
+def walk(trained: Trained, level: str, seed: int, on_step: Callable[[], None]) -> tuple[np.ndarray, list[int]]:
+    """One episode of a navigation task: the map with its route, and the steps it took to each goal."""
+    agent = trained.agent
+    size = agent.config.height, agent.config.width
+    env = MemoryVectorEnv(trained.task.name, level, 1, seed=seed, size=size)
+    player = Player(env, agent, seed)
+    blank = np.full((MAP_SIDE, 1, 3), 255, np.uint8)
+    route: list[tuple[float, float]] = []
+    reached: list[int] = []
+    drawn = with_map(env, blank, route)
+    step = 0
+    while True:
+        *_, ended = player.play()
+        step += 1
+        on_step()
+        if ended:
+            break
+        if env.info["goals"][0] > len(reached):
+            reached.append(step)
+        route.append((float(env.info["x"][0]), float(env.info["z"][0])))
+        if step % 64 == 0:  # the map of the last moments will do
+            drawn = with_map(env, blank, route)
+    env.close()
+    return drawn[:, 1:], np.diff([0, *reached]).tolist()
+
+
+def walks(trained: Trained, levels: Sequence[str], number: int, seed: int, on_step: Callable[[], None]) -> None:
+    """Maps as routes/LEVEL-N.png, times as rows of goal_times.csv."""
+    rows = []
+    for level in levels:
+        for episode in range(number):
+            drawn, times = walk(trained, level, seed + episode, on_step)
+            path = trained.folder / "routes" / f"{level}-{episode}.png"
+            with replacing(path) as temporary:
+                Image.fromarray(drawn).save(temporary, "PNG")
+            rows += [
+                {"step": trained.step, "level": level, "keyword": "episode", "value": episode, "goal": goal, "steps": t}
+                for goal, t in enumerate(times)
+            ]
+    if rows:
+        keep(trained.folder / "goal_times.csv", rows)

@@ -1,0 +1,112 @@
+"""One self-contained HTML page, and its tables and figures as files beside it."""
+
+import base64
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+from memorylab.files import replacing
+from memorylab.laboratory import figures
+
+STYLE = """
+:root { color-scheme: light; --ink: #1c2430; --soft: #5b6676; --line: #dde2e9; --accent: #0072B2; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 70rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: #fff;
+  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .4rem; }
+p { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
+nav { display: flex; flex-wrap: wrap; gap: .3rem 1rem; padding: .6rem 0; border-bottom: 1px solid var(--line); }
+a { color: var(--accent); } figure { margin: 1rem 0; } figcaption { font-size: .9rem; }
+img { max-width: 100%; height: auto; } .maps { display: flex; flex-wrap: wrap; gap: 1rem; }
+.maps figure { width: 11rem; } .scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
+th { font-weight: 600; white-space: normal; vertical-align: bottom; }
+th:first-child, td:first-child { text-align: left; }
+.notes { border-left: 4px solid #E69F00; padding: .1rem 1rem; background: #fdf7ea; overflow-wrap: anywhere; }
+code { background: #f1f4f8; padding: .05rem .3rem; border-radius: 3px; font-size: .92em; }
+@media print { nav { display: none; } figure { break-inside: avoid; } }
+"""
+
+
+@dataclass
+class Table:
+    header: Sequence[str]
+    rows: list[Sequence[str]] = field(default_factory=list)
+
+    def add(self, *row: str) -> None:
+        self.rows.append(row)
+
+    def html(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
+        return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+    def latex(self) -> str:
+        lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (self.header, *self.rows)]
+        columns = "l" + "r" * (len(self.header) - 1)
+        body = "\n".join([lines[0], r"\hline", *lines[1:]])
+        return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}\n"
+
+
+def latex_text(text: str) -> str:
+    for plain, escaped in (("\\", r"\textbackslash "), ("_", r"\_"), ("%", r"\%"), ("&", r"\&"), ("#", r"\#")):
+        text = text.replace(plain, escaped)
+    return text.replace("±", r"$\pm$")
+
+
+class Page:
+    def __init__(self, title: str, summary: str, notes: Sequence[str]):
+        self.title, self.summary, self.notes = title, summary, notes
+        self.sections: list[str] = []
+        self.parts: list[str] = []
+
+    def section(self, title: str, text: str) -> None:
+        name = title.lower().replace(" ", "-").replace("'", "")
+        self.sections.append(f'<a href="#{name}">{escape(title)}</a>')
+        self.parts.append(f'<h2 id="{name}">{escape(title)}</h2><p class="soft">{marked(text)}</p>')
+
+    def table(self, table: Table, out: Path, name: str) -> None:
+        """On the page, as CSV and as LaTeX."""
+        folder = out / "tables"
+        with replacing(folder / f"{name}.csv") as temporary, temporary.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(table.header)
+            writer.writerows(table.rows)
+        with replacing(folder / f"{name}.tex") as temporary:
+            temporary.write_text(table.latex())
+        self.parts.append(table.html())
+
+    def figure(self, figure: Figure, out: Path, name: str, caption: str) -> None:
+        self.picture(figures.save(figure, out / "figures", name), caption, "figure")
+
+    def picture(self, path: Path, caption: str, kind: str = "map") -> None:
+        data = base64.b64encode(path.read_bytes()).decode()
+        image = f'<img src="data:image/png;base64,{data}" alt="{escape(caption)}" loading="lazy">'
+        text = f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
+        if kind == "map" and self.parts[-1].startswith('<div class="maps">'):
+            self.parts[-1] = self.parts[-1].removesuffix("</div>") + text + "</div>"
+        else:
+            self.parts.append(f'<div class="maps">{text}</div>' if kind == "map" else text)
+
+    def write(self, out: Path) -> Path:
+        items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        notes = f'<div class="notes"><p>What to know about these runs:</p><ul>{items}</ul></div>' if items else ""
+        with replacing(out / "report.html") as temporary:
+            temporary.write_text(
+                f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(self.title)}</title>'
+                f'<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+                f"<style>{STYLE}</style></head><body><h1>{escape(self.title)}</h1><p>{escape(self.summary)}</p>"
+                f"<nav>{''.join(self.sections)}</nav>{notes}{''.join(self.parts)}</body></html>\n"
+            )
+        return out / "report.html"
+
+
+def marked(text: str) -> str:
+    """`code` in back quotes."""
+    parts = escape(text).split("`")
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))

@@ -1,0 +1,327 @@
+"""From a folder of runs to the paper's tables and figures: one page, and everything on it as a file of its own."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from memorylab.laboratory import figures
+from memorylab.laboratory.evaluate import Evaluation, read_rows, summed_up
+from memorylab.laboratory.normalised import Average, Cell, Cells, averages, cells, sorted_models, sorted_tasks
+from memorylab.laboratory.page import Page, Table
+from memorylab.laboratory.references import PAPER_NAMES, Reference, Yardstick, paper_ranking, paper_scores
+from memorylab.laboratory.runs import Run, find_runs
+from memorylab.laboratory.statistics import Estimate, Strata, iqm, probability_of_improvement
+from memorylab.tasks.levels import PAPER_LEVELS
+from memorylab.tasks.task import find_task
+
+MISSING = "-"
+
+
+@dataclass
+class Findings:
+    """What the sections of a report are made of."""
+
+    runs: list[Run]
+    cells: Cells
+    yardstick: Yardstick
+    models: list[str]  # sorted as in the paper
+    tasks: list[str]
+    out: Path
+
+    def strata(self, model: str, level: str, tasks: Sequence[str]) -> Strata:
+        return [np.array(self.cells[task, model, level].normalised) for task in tasks]
+
+    def tasks_of(self, model: str, level: str) -> list[str]:
+        return [task for task in self.tasks if (c := self.cells.get((task, model, level))) and c.normalised]
+
+
+def report(
+    paths: Sequence[Path],
+    out: Path,
+    yardstick: Yardstick,
+    clip: bool = False,
+    complain: Callable[[str], None] = lambda _: None,
+    on_section: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Write the report of all runs in and below `paths` into `out`; the path of its page."""
+    complaints: list[str] = []
+
+    def note(text: str) -> None:
+        complaints.append(text)
+        complain(text)
+
+    runs = find_runs(paths, note)
+    if not runs:
+        raise ValueError(f"there is no run to report in {', '.join(map(str, paths))}")
+    found = cells(runs, yardstick, clip)
+    unfinished = [run for run in runs if "train" not in run.curves]
+    for run in unfinished:
+        note(f"{run.folder} was never evaluated on the training level: it has curves, but no score")
+    uneven(runs, note)
+    models = sorted_models(found) + sorted({r.model for r in unfinished} - {c.model for c in found.values()})
+    tasks = sorted_tasks(found) + sorted({r.task for r in unfinished} - {c.task for c in found.values()})
+    findings = Findings(runs, found, yardstick, models, tasks, out)
+    page = Page("memorylab report", summary(findings), complaints)
+    for section in SECTIONS:
+        on_section(section.__name__.replace("_", " "))
+        section(findings, page)
+    return page.write(out)
+
+
+def summary(f: Findings) -> str:
+    seeds = {run.seed for run in f.runs}
+    return (
+        f"{counted(len(f.runs), 'run')}: {counted(len(f.tasks), 'task')}, {counted(len(f.models), 'model')}, "
+        f"{counted(len(seeds), 'seed')}. Scores are percent: {f.yardstick.text(f.tasks[0], 'train')}."
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def uneven(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
+    """Groups with fewer seeds than the others."""
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for run in runs:
+        seeds.setdefault((run.task, run.model), set()).add(run.seed)
+    every = set().union(*seeds.values())
+    for (task, model), own in seeds.items():
+        if own != every:
+            complain(f"{model} on {task} has no seed {', '.join(map(str, sorted(every - own)))}")
+
+
+# --- sections
+
+
+def ranking(f: Findings, page: Page) -> None:
+    mean, paper = averages(f.cells), paper_ranking()
+    same_tasks = averages(paper_cells(f.tasks, f.yardstick))
+    titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
+    header = ["model", "tasks", *titles, "gap"]
+    table = Table([*header, *(f"paper, {title}" for title in titles), *(f"paper, these tasks, {t}" for t in titles)])
+    for model in f.models:
+        own, published, computed = (
+            [of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, paper, same_tasks)
+        )
+        gap = f"{own[0].mean - own[2].mean:.1f}" if own[0] and own[2] else MISSING
+        tasks = str(own[0].tasks if own[0] else 0)
+        table.add(
+            model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in published),
+            *(shown(a, 1) for a in computed),
+        )  # fmt: skip
+    page.section(
+        "Ranking",
+        "Average human-normalised score over the tasks that a model has, ± standard error over seeds. The gap is train "
+        "less holdout extrapolate. `paper` is its ranking table, over all thirteen tasks; `these tasks` is computed "
+        "from its reward tables in the same way and on the same tasks as ours.",
+    )
+    page.table(table, f.out, "ranking")
+    page.figure(
+        figures.average_scores(mean, f.models), f.out, "averages", "Average score on the three levels, and the gap"
+    )
+
+
+def heat_map(f: Findings, page: Page) -> None:
+    page.section(
+        "Heat map",
+        "Human-normalised score in percent, models and tasks sorted by their training scores as in the paper. What was "
+        "not run is marked as missing; it never counts as zero.",
+    )
+    page.figure(figures.heat_map(f.cells, f.models, f.tasks), f.out, "heat_map", "Heat map of models and tasks")
+    if any(len(cell.scores) > 1 for cell in f.cells.values()):
+        page.figure(
+            figures.heat_map(f.cells, f.models, f.tasks, True), f.out, "heat_map_errors", "With standard errors"
+        )
+    theirs = paper_cells(f.tasks, f.yardstick)
+    page.section("The paper's scores", "Its reward tables, drawn in the same way for the same tasks.")
+    page.figure(
+        figures.heat_map(theirs, sorted_models(theirs), sorted_tasks(theirs)), f.out, "heat_map_paper",
+        "Heat map of the paper's reward tables",
+    )  # fmt: skip
+
+
+def scores(f: Findings, page: Page) -> None:
+    paper = paper_scores()
+    table = Table(["task", "model", "level", "seeds", "episode reward", "normalised, %", "last evaluation", "paper"])
+    for task in f.tasks:
+        for model in f.models:
+            for level in PAPER_LEVELS:
+                cell = f.cells.get((task, model, level))
+                theirs = paper.get((task, model, level))
+                latest = [
+                    run.curves[level].means[-1]
+                    for run in f.runs
+                    if (run.task, run.model) == (task, model) and level in run.curves
+                ]
+                table.add(
+                    task, model, level, str(len(cell.scores) if cell else 0),
+                    shown(cell, 2), shown(cell and cell.percent, 1), f"{np.mean(latest):.2f}" if latest else MISSING,
+                    shown(theirs, 2),
+                )  # fmt: skip
+    page.section(
+        "Scores",
+        "Episode reward by the paper's procedure: smoothed, averaged over ten evaluations, read where training was "
+        "best. The last evaluation is the plain mean at the end of the runs.",
+    )
+    page.table(table, f.out, "scores")
+
+
+def learning_curves(f: Findings, page: Page) -> None:
+    page.section("Learning curves", "Median over seeds; the band reaches from the lowest to the highest seed.")
+    for task in f.tasks:
+        runs = [run for run in f.runs if run.task == task]
+        figure = figures.curves(task, runs, f.models, f.yardstick)
+        page.figure(figure, f.out, f"curves_{find_task(task).short}", f"Learning curves on {task}")
+
+
+def jumpy_backpropagation(f: Findings, page: Page) -> None:
+    both = [t for t in f.tasks if {"mra", "mra-njb"} <= {run.model for run in f.runs if run.task == t}]
+    if not both:
+        return
+    page.section("Jumpy backpropagation", "MRA with it and without (mra-njb).")
+    for task in both:
+        runs = [run for run in f.runs if run.task == task and run.model in ("mra", "mra-njb")]
+        figure = figures.curves(task, runs, ["mra", "mra-njb"], f.yardstick)
+        page.figure(figure, f.out, f"jumpy_{find_task(task).short}", f"MRA with and without on {task}")
+
+
+def uncertainty(f: Findings, page: Page) -> None:
+    """Interquartile means, and how likely the best model beats each other one on the tasks both have."""
+    means: dict[str, dict[str, Estimate]] = {}
+    better: dict[str, dict[str, Estimate]] = {}
+    for level in PAPER_LEVELS:
+        for model in f.models:
+            tasks = f.tasks_of(model, level)
+            if tasks:
+                means.setdefault(level, {})[model] = iqm(f.strata(model, level, tasks))
+            shared = [task for task in tasks if task in f.tasks_of(f.models[0], level)]
+            if shared and model != f.models[0]:
+                a, b = f.strata(f.models[0], level, shared), f.strata(model, level, shared)
+                better.setdefault(level, {})[f"over {model}"] = probability_of_improvement(a, b)
+    if not means:
+        return
+    page.section(
+        "Uncertainty",
+        "Interquartile mean over all seeds and tasks of a model, with 95 % intervals from a bootstrap within tasks "
+        "(as in rliable). With a single seed per task an interval has no width: it then says nothing.",
+    )
+    page.figure(figures.estimates(means, "interquartile mean, %"), f.out, "iqm", "Interquartile means")
+    if better:
+        page.figure(
+            figures.estimates(better, f"probability that {f.models[0]} scores more", 0.5), f.out, "improvement",
+            "Probability of improvement",
+        )  # fmt: skip
+
+
+def scale_and_stimulus(f: Findings, page: Page) -> None:
+    """What of the gap is scale and what stimulus: train -> extrapolate (scale only), train -> holdout of the training
+    scales (stimuli only)."""
+    parts = {}
+    levels = ["train", "new scale", "new stimuli", "both"]
+    table = Table(["model", "task", *levels, "lost by scale", "by stimulus", "by both together"])
+    for run in f.runs:
+        means = level_means(run)
+        trained, scaled, both = (means.get(name) for name in ("train", "extrapolate", "holdout_extrapolate"))
+        sides = [means[name] for name in ("holdout_small", "holdout_large") if name in means]
+        if trained is None or scaled is None or both is None or not sides:
+            continue
+        new_stimuli = float(np.mean(sides))
+        by_scale, by_stimulus = trained - scaled, trained - new_stimuli
+        rest = trained - both - by_scale - by_stimulus
+        parts[f"{run.model}, {find_task(run.task).short}, seed {run.seed}"] = {
+            "scale": by_scale, "stimulus": by_stimulus, "both together": rest
+        }  # fmt: skip
+        numbers = (trained, scaled, new_stimuli, both, by_scale, by_stimulus, rest)
+        table.add(run.model, run.task, *(f"{number:.2f}" for number in numbers))
+    page.section(
+        "Scale and stimulus",
+        "The way from train to holdout extrapolate in two: a larger scale with known stimuli, and new stimuli at the "
+        "known scales. `memorylab evaluate RUN --levels all --save` plays the levels that this needs."
+        + ("" if parts else " None of these runs has been evaluated so."),
+    )
+    if parts:
+        page.table(table, f.out, "scale_and_stimulus")
+        page.figure(figures.decomposition(parts), f.out, "scale_and_stimulus", "What is lost by scale and by stimulus")
+
+
+def level_means(run: Run) -> dict[str, float]:
+    return {e.level: e.mean for e in kept_evaluations(run) if not e.keyword}
+
+
+def kept_evaluations(run: Run) -> list[Evaluation]:
+    """Of the newest evaluated checkpoint."""
+    found = summed_up(read_rows(run.folder / "evaluations.csv"))
+    return [e for e in found if e.step == max(e.step for e in found)]
+
+
+def beyond_training(f: Findings, page: Page) -> None:
+    sweeps: dict[tuple[str, str], dict[str, list[tuple[float, float, float, float]]]] = {}
+    for run in f.runs:
+        for e in kept_evaluations(run):
+            if e.keyword:
+                lines = sweeps.setdefault((run.task, e.keyword), {})
+                name = f"{run.model}, {e.level}, seed {run.seed}"
+                lines.setdefault(name, []).append((float(e.value), e.mean, e.low, e.high))
+    page.section(
+        "Beyond the training scale",
+        "Score against scale, past the paper's four; bands are 95 % intervals of the mean. `memorylab evaluate RUN "
+        "--sweep KEYWORD=1,2,4 --save` plays them." + ("" if sweeps else " None of these runs has been evaluated so."),
+    )
+    for (task, keyword), lines in sweeps.items():
+        page.figure(
+            figures.scale_sweep(f"{figures.short(task)}: {keyword}", keyword, lines), f.out,
+            f"sweep_{find_task(task).short}_{keyword}", f"Score against {keyword} on {task}",
+        )  # fmt: skip
+
+
+def routes(f: Findings, page: Page) -> None:
+    navigated = [run for run in f.runs if find_task(run.task).report.get("goal_step")]
+    if not navigated:
+        return
+    walked = [run for run in navigated if (run.folder / "goal_times.csv").exists()]
+    page.section(
+        "Routes",
+        "Maps with the route of an episode (the goal is the yellow ring) and how long each goal took. `memorylab "
+        "evaluate RUN --routes 4 --save` walks them." + ("" if walked else " None of these runs has been walked."),
+    )
+    lines: dict[str, dict[str, dict[int, list[float]]]] = {}
+    for run in walked:
+        for picture in sorted((run.folder / "routes").glob("*.png")):
+            page.picture(picture, f"{run.model} on {run.task}, {picture.stem}")
+        for row in read_rows(run.folder / "goal_times.csv"):
+            name = f"{run.model}, {row['level']}"
+            lines.setdefault(run.task, {}).setdefault(name, {}).setdefault(int(row["goal"]), []).append(
+                float(row["steps"])
+            )
+    for task, of_task in lines.items():
+        name = f"goal_times_{find_task(task).short}"
+        page.figure(figures.goal_times(figures.short(task), of_task), f.out, name, f"Steps to each goal on {task}")
+
+
+SECTIONS: tuple[Callable[[Findings, Page], None], ...] = (
+    ranking, heat_map, learning_curves, uncertainty, jumpy_backpropagation, scale_and_stimulus, beyond_training, routes,
+    scores,
+)  # fmt: skip
+
+
+# --- helpers
+
+
+def paper_cells(tasks: Iterable[str], yardstick: Yardstick) -> Cells:
+    """The paper's reward tables as if its runs were ours."""
+    found: Cells = {}
+    for (task, model, level), reference in paper_scores().items():
+        if task in set(tasks) and model in PAPER_NAMES and model not in ("random", "human") and level in PAPER_LEVELS:
+            percent = yardstick.normalise(task, level, reference.mean)
+            found[task, model, level] = Cell(task, model, level, [reference.mean], [] if percent is None else [percent])
+    return found
+
+
+def shown(score: Cell | Average | Reference | None, digits: int) -> str:
+    if score is None:
+        return MISSING
+    error = f" ± {score.standard_error:.{digits}f}" if np.isfinite(score.standard_error) else ""
+    return f"{score.mean:.{digits}f}{error}"

@@ -1,0 +1,53 @@
+"""Honest uncertainty from few seeds (Agarwal et al. 2021, "rliable"): interquartile means, stratified bootstrap,
+probability of improvement."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import trim_mean
+
+RESAMPLES = 2000
+
+
+class Estimate(NamedTuple):
+    value: float
+    low: float
+    high: float  # of a 95 % interval
+
+
+Strata = list[np.ndarray]  # one array of seeds' scores per task
+
+
+def interquartile_mean(strata: Strata) -> float:
+    """Mean of the middle half of all scores, whatever their task."""
+    return float(trim_mean(np.concatenate(strata), 0.25))
+
+
+def resampled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """(RESAMPLES, n): drawn with replacement within a task."""
+    return scores[rng.integers(0, len(scores), (RESAMPLES, len(scores)))]
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    low, high = np.percentile(values, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def iqm(strata: Strata, seed: int = 0) -> Estimate:
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([resampled(scores, rng) for scores in strata], axis=1)
+    return Estimate(interquartile_mean(strata), *interval(trim_mean(drawn, 0.25, axis=1)))
+
+
+def chance_of_more(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """P(one of a > one of b) over the last axis, ties counted half."""
+    difference = a[..., :, None] - b[..., None, :]
+    return ((difference > 0) + 0.5 * (difference == 0)).mean((-2, -1))
+
+
+def probability_of_improvement(a: Strata, b: Strata, seed: int = 0) -> Estimate:
+    """How likely a run of `a` scores more than one of `b` on the same task, averaged over tasks."""
+    rng = np.random.default_rng(seed)
+    value = float(np.mean([chance_of_more(x, y) for x, y in zip(a, b, strict=True)]))
+    drawn = [chance_of_more(resampled(x, rng), resampled(y, rng)) for x, y in zip(a, b, strict=True)]
+    return Estimate(value, *interval(np.mean(drawn, axis=0)))
