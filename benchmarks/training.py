@@ -7,7 +7,6 @@ import argparse
 import json
 import os
 import resource
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,27 +16,10 @@ import torch
 
 from memorylab.agent import Inputs, MemoryRecallAgent
 from memorylab.files import replacing
+from memorylab.laboratory.ablate import measured_rate
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trajectory import empty_trajectory
-from memorylab.runtime.training import Training
-
-
-def training_rate(config: TrainConfig, seconds: float) -> float:
-    """Agent steps a second of a whole run: games, acting, learning, records."""
-    with tempfile.TemporaryDirectory() as folder:
-        training = Training(replace(config, evaluate_every=0), Path(folder) / "run")
-        for _ in range(2):  # compile and warm up
-            training.runtime.advance(0.0)
-        start = perf_counter()
-        steps = 0
-        while perf_counter() - start < seconds:
-            progress = training.runtime.advance(0.0)
-            training.count(progress)
-            steps += progress.steps
-        rate = steps / (perf_counter() - start)
-        training.close()
-    return rate
 
 
 def per_call(run: Callable[[], object], seconds: float) -> float:
@@ -93,19 +75,19 @@ def main() -> None:
                 temporary.write_text(json.dumps(figures, indent=2) + "\n")
 
     for model in ("lstm", "lstm+mem", "mra"):
-        note(f"laptop {model}, steps/s", training_rate(preset_config("avm", model), arguments.seconds))
+        note(f"laptop {model}, steps/s", measured_rate(preset_config("avm", model), arguments.seconds))
     paper = preset_config("avm", "mra", "paper")
     bare = bare_rate(paper, arguments.seconds)
     encoder = bare_rate(paper, arguments.seconds, encoder_only=True)
     note("paper mra, bare passes of the network, steps/s", bare)
     note("paper mra, bare passes of the encoder, steps/s", encoder)
-    loop = training_rate(paper, arguments.seconds)
+    loop = measured_rate(paper, arguments.seconds)
     note("paper mra, steps/s", loop)
     note("paper mra, share of the network's bare passes", loop / bare)
     note("paper mra, share of the encoder's bare passes", loop / encoder)
-    beside = training_rate(replace(paper, in_turns=False), arguments.seconds)
+    beside = measured_rate(replace(paper, in_turns=False), arguments.seconds)
     note("paper mra, actor beside learner, steps/s", beside)
-    note("paper mra, 64 games, steps/s", training_rate(replace(paper, games=64), arguments.seconds))
+    note("paper mra, 64 games, steps/s", measured_rate(replace(paper, games=64), arguments.seconds))
     note("peak memory with 64 games, GB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 
 

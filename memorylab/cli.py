@@ -189,8 +189,91 @@ def curve(run: Positional[Path], out: Path = Path("curve.png")) -> None:
     print(out)
 
 
+def evaluate(
+    run: Positional[Path],
+    levels: tuple[str, ...] = PAPER_LEVELS,
+    sweep: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
+    episodes: int = 64,
+    seed: int = 2_000_003,
+    step: int | None = None,
+    routes: int = 0,
+    save: Flag = False,
+    device: str = "cpu",
+    json: Flag = False,
+    csv: Flag = False,
+) -> None:
+    """A run's checkpoint on any levels and scales: mean score with a 95 % interval.
+
+    Args:
+        run: Folder of a run.
+        levels: Which levels; `all` for the nine.
+        sweep: A scale keyword and its values, such as trials=25,50,100,200; each is played on each level.
+        episodes: Episodes per level and value.
+        seed: Seed of the first episode; others than those of training and its evaluations.
+        step: Which checkpoint; the newest if not given.
+        routes: Navigation: also walk so many single episodes per level, for maps and times to the goal; with --save.
+        save: Keep the episodes in the run's folder, for the report.
+        device: Where the agent computes.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+    """
+    lab = needs_agent("memorylab.laboratory.evaluate")
+    at_least_one("episodes", episodes)
+    chosen = tuple(LEVELS) if levels == ("all",) else levels
+    trained = lab.Trained(run, step, device)
+    if routes and not (save and "goal_step" in trained.task.report):
+        raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
+    rows = []
+    with progress() as bar:
+        work = bar.add_task("evaluating", total=None)
+        for played in lab.evaluated(
+            trained, chosen, sweep, episodes, seed, lambda name: bar.update(work, description=name), bar.refresh
+        ):
+            rows += lab.summed_up(played)
+            if save:
+                lab.keep(run / "evaluations.csv", played)
+        if routes:
+            bar.update(work, description="walking")
+            lab.walks(trained, chosen, routes, seed, bar.refresh)
+    print_rows(rows, json, csv, evaluation_table)
+
+
+def report(
+    runs: Positional[tuple[Path, ...]],
+    out: Path = Path("report"),
+    reference: str = "paper",
+    humans: Path | None = None,
+    clip: Flag = False,
+) -> None:
+    """Runs, ours or anybody's, as the paper's tables and figures: one HTML page, PNG, SVG, CSV and LaTeX.
+
+    Args:
+        runs: Folders of runs, or folders that hold such.
+        out: Folder to write.
+        reference: What counts as 0 and 100: paper (its Random and Human) or players (our random and remembering ones).
+        humans: Human scores recorded by memorylab play, as memorylab human-scores exports them; they go before the
+            paper's.
+        clip: Clip normalised scores to 0 .. 100; the paper does not.
+    """
+    if not runs:
+        raise ValueError("name the folders of the runs to report, such as: memorylab report runs --out report")
+    stick = needs_agent("memorylab.laboratory.references").yardstick(reference, humans)
+    lab = needs_agent("memorylab.laboratory.report")
+    with progress() as bar:
+        work = bar.add_task("reading", total=len(lab.SECTIONS))
+
+        def on_section(name: str) -> None:
+            bar.update(work, description=name, advance=1)
+
+        print(lab.report(runs, out, stick, clip, lambda text: errors.print(text, highlight=False), on_section))
+
+
 def train() -> None:
     """Train an agent on a task; memorylab train --help tells all settings."""
+
+
+def ablate() -> None:
+    """Train models x tasks x seeds and report them; memorylab ablate --help tells all settings."""
 
 
 # --- helpers
@@ -255,6 +338,21 @@ def speed_table(rows: list[Speed]) -> Table:
     return table
 
 
+def evaluation_table(rows: list[Any]) -> Table:
+    table = Table("level", "scale", *map(right, ("score", "95 % interval", "episodes", "length")))
+    table.title = f"step {rows[0].step:,}"
+    for row in rows:
+        table.add_row(
+            row.level,
+            f"{row.keyword} {row.value}".strip() or "as the level says",
+            f"{row.mean:.3f}",
+            f"{row.low:.3f} to {row.high:.3f}",
+            str(row.episodes),
+            f"{row.mean_length:.0f}",
+        )
+    return table
+
+
 def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any]], Table]) -> None:
     if json or csv:
         print(as_json(rows) if json else as_csv(rows), end="")
@@ -281,6 +379,9 @@ VERBS: dict[str, Callable] = {
     "bench": bench,
     "train": train,
     "curve": curve,
+    "evaluate": evaluate,
+    "ablate": ablate,
+    "report": report,
 }
 
 
@@ -298,6 +399,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if given[:1] == ["train"]:
             needs_agent("memorylab.runtime.command").train(given[1:])
+            return
+        if given[:1] == ["ablate"]:
+            needs_agent("memorylab.laboratory.ablate").ablate(given[1:])
             return
         tyro.extras.subcommand_cli_from_dict(VERBS, prog="memorylab", description=description, args=given)
     except (ValueError, TypeError, OSError, RuntimeError) as problem:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memorylab.laboratory.normalised import Average, Cells
+from memorylab.laboratory.normalised import Average, Cell, Cells
 from memorylab.laboratory.references import Yardstick
 from memorylab.laboratory.runs import Run
 from memorylab.laboratory.statistics import Estimate
@@ -64,7 +64,7 @@ def heat_map(found: Cells, models: Sequence[str], tasks: Sequence[str], with_err
     panel = 0.55 + 0.3 * len(models) * (1.25 if with_errors else 1)
     figure, panels = plt.subplots(3, 1, figsize=(width, 3 * panel + 1.9), sharex=True)
     for axes, level in zip(panels, PAPER_LEVELS, strict=True):
-        percents = [[cell and cell.percent for cell in (found.get((t, m, level)) for t in tasks)] for m in models]
+        percents = [[percent_of(found.get((task, model, level))) for task in tasks] for model in models]
         table = np.array([[percent.mean if percent else np.nan for percent in row] for row in percents])
         image = axes.imshow(table, cmap="cividis", vmin=0, vmax=HIGHEST_COLOUR, aspect="auto")
         for row, of_model in enumerate(percents):
@@ -82,13 +82,17 @@ def heat_map(found: Cells, models: Sequence[str], tasks: Sequence[str], with_err
     return figure
 
 
+def percent_of(cell: Cell | None) -> Average | None:
+    return cell.percent if cell else None
+
+
 def write_cell(axes: Axes, row: int, column: int, percent: Average | None, with_errors: bool) -> None:
     if percent is None:
         square = plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.85", linewidth=0)
         axes.add_patch(square)
         axes.text(column, row, "missing", ha="center", va="center", fontsize=6.5, color="0.45")
         return
-    text = f"{percent.mean:.0f}"
+    text = f"{round(percent.mean)}"
     if with_errors and np.isfinite(percent.standard_error):
         text += f"\n± {percent.standard_error:.0f}"
     colour = "white" if percent.mean < 0.55 * HIGHEST_COLOUR else "black"
@@ -137,10 +141,12 @@ def draw_model(axes: Axes, runs: Sequence[Run], level: str, models: Sequence[str
 
 def reference_lines(axes: Axes, task: str, level: str, yardstick: Yardstick) -> None:
     ends = yardstick.ends(task, level)
-    for reference, name in zip(ends or (), (yardstick.zero_name, yardstick.hundred_name), strict=False):
+    sides = ("right", 1), ("left", 0)  # where curves are not, as a rule
+    names = yardstick.zero_name, yardstick.hundred_name
+    for reference, name, (side, x) in zip(ends or (), names, sides, strict=False):
         axes.axhline(reference.mean, color="0.5", linewidth=0.8, linestyle=(0, (1, 1.5)))
         axes.annotate(
-            f"{name} {reference.mean:.3g}", (1, reference.mean), xycoords=("axes fraction", "data"), ha="right",
+            f"{name} {reference.mean:.3g}", (x, reference.mean), xycoords=("axes fraction", "data"), ha=side,
             va="bottom", fontsize=7, color="0.35",
         )  # fmt: skip
 

@@ -103,9 +103,8 @@ def ranking(f: Findings, page: Page) -> None:
     header = ["model", "tasks", *titles, "gap"]
     table = Table([*header, *(f"paper, {title}" for title in titles), *(f"paper, these tasks, {t}" for t in titles)])
     for model in f.models:
-        own, published, computed = (
-            [of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, paper, same_tasks)
-        )
+        own, computed = ([of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, same_tasks))
+        published = [paper.get((model, level)) for level in PAPER_LEVELS]
         gap = f"{own[0].mean - own[2].mean:.1f}" if own[0] and own[2] else MISSING
         tasks = str(own[0].tasks if own[0] else 0)
         table.add(
@@ -158,7 +157,7 @@ def scores(f: Findings, page: Page) -> None:
                 ]
                 table.add(
                     task, model, level, str(len(cell.scores) if cell else 0),
-                    shown(cell, 2), shown(cell and cell.percent, 1), f"{np.mean(latest):.2f}" if latest else MISSING,
+                    shown(cell, 2), shown(figures.percent_of(cell), 1), f"{np.mean(latest):.2f}" if latest else MISSING,
                     shown(theirs, 2),
                 )  # fmt: skip
     page.section(

@@ -3,12 +3,10 @@
 import csv
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from memorylab.files import replacing
-from memorylab.learning.config import TrainConfig
 
 MAY_CHANGE = ("steps",)  # a run may be made longer
 
@@ -20,10 +18,10 @@ class RunFolder:
         self.metrics = path / "metrics.csv"
         self.scores = path / "scores.csv"
 
-    def open(self, config: TrainConfig) -> None:
+    def open(self, config: Mapping[str, Any]) -> None:
         """Begin a run here, or go on with one of the same configuration."""
         file = self.path / "config.json"
-        new = json.loads(json.dumps(asdict(config)))
+        new = json.loads(json.dumps(config))
         if file.exists():
             differences = [d for d in differing(read_json(file), new) if d.split(" ")[0] not in MAY_CHANGE]
             if differences:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -62,7 +62,7 @@ class Training:
         self.config, self.tell = config, tell
         self.threads = threads or len(os.sched_getaffinity(0))
         self.folder = RunFolder(folder)
-        self.folder.open(config)
+        self.folder.open(asdict(config))
         self.board = tensorboard(folder)
         self.stopwatch = Stopwatch()
         torch.manual_seed(config.seed)

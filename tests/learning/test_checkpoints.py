@@ -5,7 +5,7 @@ import errno
 import json
 import os
 import resource
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -155,25 +155,25 @@ def test_an_empty_file_of_records_is_begun_anew(tmp_path):
 
 def test_a_run_goes_on_with_its_configuration_only(tmp_path):
     folder = RunFolder(tmp_path)
-    folder.open(CONFIG)
-    folder.open(CONFIG)
-    folder.open(replace(CONFIG, steps=CONFIG.steps + 1))
+    folder.open(asdict(CONFIG))
+    folder.open(asdict(CONFIG))
+    folder.open(asdict(replace(CONFIG, steps=CONFIG.steps + 1)))
     other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), games=3)
     told = rf"games is {CONFIG.games} there, not 3; learner.discount is {CONFIG.learner.discount} there, not 0.5"
     with pytest.raises(ValueError, match=told):
-        folder.open(other)
-    folder.open(CONFIG)
+        folder.open(asdict(other))
+    folder.open(asdict(CONFIG))
 
 
 def test_a_wrong_field_is_named(tmp_path):
     folder = RunFolder(tmp_path)
-    folder.open(CONFIG)
+    folder.open(asdict(CONFIG))
     file = tmp_path / "config.json"
     file.write_text(file.read_text().replace('"games"', '"gmaes"'))
     before = file.read_text()
     told = f"gmaes is {CONFIG.games} there, not 'missing'; games is 'missing' there, not {CONFIG.games}"
     with pytest.raises(ValueError, match=told):
-        folder.open(CONFIG)
+        folder.open(asdict(CONFIG))
     assert file.read_text() == before
 
 
@@ -181,18 +181,18 @@ def test_a_wrong_field_is_named(tmp_path):
 def test_a_config_file_that_is_none_is_named(tmp_path, text):
     (tmp_path / "config.json").write_text(text)
     with pytest.raises(ValueError, match=r"config.json is not"):
-        RunFolder(tmp_path).open(CONFIG)
+        RunFolder(tmp_path).open(asdict(CONFIG))
     assert (tmp_path / "config.json").read_text() == text
 
 
 def test_a_folder_that_cannot_be(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match=r"file"):
-        RunFolder(tmp_path / "file" / "run").open(CONFIG)
+        RunFolder(tmp_path / "file" / "run").open(asdict(CONFIG))
 
 
 def test_config_json_is_the_configuration(tmp_path):
-    RunFolder(tmp_path).open(CONFIG)
+    RunFolder(tmp_path).open(asdict(CONFIG))
     found = json.loads((tmp_path / "config.json").read_text())
     assert found["agent"]["hidden_size"] == CONFIG.agent.hidden_size
     assert os.listdir(tmp_path) == ["config.json"]
