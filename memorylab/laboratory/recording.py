@@ -25,16 +25,22 @@ class ScoreRecorder:
 
     def gymnasium(self, env: gymnasium.Env, counts: bool = True) -> gymnasium.Env:
         """The same environment, recorded; `counts=False` where the agent is tested, not trained."""
+        if not isinstance(env.unwrapped, MemoryEnv):
+            raise ValueError(f"only environments of memorylab have levels to record, not {env.unwrapped}")
+        self.check(env.unwrapped)
         return RecordedEnv(env, self, counts)
 
     def dm_env(self, env: Any, counts: bool = True) -> Any:
         """The same for a DmMemoryEnv."""
+        self.check(env.env)
         return RecordedDmEnv(env, self, counts)
+
+    def check(self, game: MemoryEnv) -> None:
+        if game.games.task.name != self.task:
+            raise ValueError(f"this recorder is for {self.task}, not {game.games.task.name}")
 
     def add(self, game: MemoryEnv) -> None:
         """One finished episode."""
-        if game.games.task.name != self.task:
-            raise ValueError(f"this recorder is for {self.task}, not {game.games.task.name}")
         facts = game.facts()
         row = {"step": self.step, "level": game.games.level, "scale": facts["scale"], "return": facts["score"],
                "length": facts["length"], "seed": facts["seed"]}  # fmt: skip
@@ -44,15 +50,13 @@ class ScoreRecorder:
 class RecordedEnv(gymnasium.Wrapper):
     def __init__(self, env: gymnasium.Env, recorder: ScoreRecorder, counts: bool):
         super().__init__(env)
-        if not isinstance(env.unwrapped, MemoryEnv):
-            raise ValueError(f"only environments of memorylab have levels to record, not {env.unwrapped}")
-        self.recorder, self.counts, self.game = recorder, counts, env.unwrapped
+        self.recorder, self.counts = recorder, counts
 
     def step(self, action: Any) -> tuple:
         result = super().step(action)
         self.recorder.step += self.counts
         if result[2] or result[3]:
-            self.recorder.add(self.game)
+            self.recorder.add(self.env.unwrapped)  # type: ignore[arg-type]
         return result
 
 

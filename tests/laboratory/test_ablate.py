@@ -1,0 +1,87 @@
+"""Plans: expanded, skipped where finished, gone on with, reported."""
+
+import pytest
+
+from memorylab.cli import main
+from memorylab.laboratory import ablate
+from memorylab.laboratory.ablate import AblateOptions, hours, planned_runs
+
+TINY = ["--games", "2", "--unroll", "10", "--height", "20", "--width", "24", "--embedding-size", "8",
+        "--hidden-size", "8", "--key-size", "4", "--capacity", "16", "--neighbours", "3", "--cpc-steps", "3", "--threads", "1",
+        "--evaluation-episodes", "1", "--evaluate-every", "20", "--evaluation-levels", "train"]  # fmt: skip
+
+
+def test_plans_are_ordered_by_seed_and_checked(tmp_path):
+    options = AblateOptions(("avm", "cr"), ("mra", "lstm"), seeds=2, steps=100, out=tmp_path)
+    plan = planned_runs(options, ["--learning-rate", "0.5"])
+    assert [run.folder.name for run in plan[:4]] == ["avm-mra-seed0", "avm-lstm-seed0", "cr-mra-seed0", "cr-lstm-seed0"]
+    assert len(plan) == 8
+    assert all(run.config.learner.learning_rate == 0.5 and run.config.steps == 100 for run in plan)
+    assert not any(run.is_finished(None) for run in plan)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name the tasks"),
+        (["avm"], "--steps or --minutes"),
+        (["avm", "--steps", "9", "--seeds", "0"], "--seeds must be 1 or more"),
+        (["avm", "--steps", "9", "--models", "gpt"], "gpt"),
+        (["chess", "--steps", "9"], "unknown task 'chess'"),
+    ],
+)
+def test_bad_plans_are_told_before_anything_runs(capsys, tmp_path, arguments, said):
+    with pytest.raises(SystemExit) as ended:
+        main(["ablate", *arguments, "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_runs_are_made_reported_and_skipped_when_finished(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(ablate, "PROBE_SECONDS", 0.05)
+    command = [
+        "ablate",
+        "avm",
+        "--models",
+        "ff",
+        "lstm",
+        "--seeds",
+        "1",
+        "--steps",
+        "40",
+        "--out",
+        str(tmp_path),
+        *TINY,
+    ]
+    main([*command, "--plan"])
+    assert not list(tmp_path.iterdir())
+    main(command)
+    text = (tmp_path / "report" / "report.html").read_text()
+    assert "2 runs: 1 task, 2 models, 1 seed" in text
+    started = []
+    monkeypatch.setattr(ablate, "carried_out", lambda run: started.append(run.folder.name) or True)
+    main(command)
+    assert started == []
+    capsys.readouterr()
+    longer = [text if text != "40" else "60" for text in command]
+    main(longer)
+    assert started == ["avm-ff-seed0", "avm-lstm-seed0"]
+    assert "2 runs" in capsys.readouterr().out
+
+
+def test_a_failing_run_leaves_the_others_alone(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(ablate, "PROBE_SECONDS", 0.05)
+    (tmp_path / "avm-ff-seed0").mkdir()
+    (tmp_path / "avm-ff-seed0" / "config.json").write_text("{}")  # of another configuration
+    with pytest.raises(SystemExit) as ended:
+        main(
+            ["ablate", "avm", "--models", "ff", "lstm", "--seeds", "1", "--steps", "20", "--out", str(tmp_path), *TINY]
+        )
+    assert ended.value.code == 2
+    assert "1 of 2 runs failed" in capsys.readouterr().err
+    assert (tmp_path / "report" / "report.html").exists()
+
+
+def test_hours():
+    assert [hours(s) for s in (10, 600, 3600, 5430)] == ["1 min", "10 min", "1 h 00 min", "1 h 30 min"]

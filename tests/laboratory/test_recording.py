@@ -1,0 +1,96 @@
+"""Other people's loops, recorded as runs."""
+
+import csv
+import json
+
+import gymnasium
+import numpy as np
+import pytest
+
+import memorylab
+from memorylab.envs.dm import DmMemoryEnv
+from memorylab.laboratory.recording import ScoreRecorder
+from memorylab.laboratory.runs import find_runs
+
+SHORT = {"seconds": 1}  # 15 steps an episode
+
+
+def rows(folder) -> list[dict[str, str]]:
+    with (folder / "scores.csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_gymnasium_training_counts_and_holdouts_do_not(tmp_path):
+    recorder = ScoreRecorder(tmp_path, "avm", "mine", seed=3)
+    train = recorder.gymnasium(memorylab.make("avm", seed=0, **SHORT))
+    holdout = recorder.gymnasium(memorylab.make("avm", "holdout_extrapolate", seed=0, **SHORT), counts=False)
+    for env in (train, train, holdout, train):
+        env.reset()
+        while not any(env.step(0)[2:4]):
+            pass
+    found = rows(tmp_path)
+    assert [(row["step"], row["level"], row["length"]) for row in found] == [
+        ("15", "train", "15"), ("30", "train", "15"), ("30", "holdout_extrapolate", "15"), ("45", "train", "15"),
+    ]  # fmt: skip
+    assert json.loads((tmp_path / "config.json").read_text()) == {
+        "task": "arbitrary_visuomotor_mapping", "model": "mine", "seed": 3,
+    }  # fmt: skip
+    env.reset(seed=int(found[0]["seed"]))  # the recorded seed plays that episode again
+    assert str(env.unwrapped.facts()["seed"]) == found[0]["seed"]
+
+
+def test_dm_env(tmp_path):
+    recorder = ScoreRecorder(tmp_path, "cr", "mine")
+    env = recorder.dm_env(DmMemoryEnv("cr", seed=0, **SHORT))
+    assert env.reset().first()
+    for _ in range(40):
+        env.step(0)
+    assert [row["step"] for row in rows(tmp_path)] == ["15", "30"]  # the steps that begin an episode do not count
+    assert env.action_spec().num_values == 5
+
+
+def test_what_cannot_be_recorded(tmp_path):
+    recorder = ScoreRecorder(tmp_path, "avm", "mine")
+    with pytest.raises(ValueError, match="only environments of memorylab"):
+        recorder.gymnasium(gymnasium.make("CartPole-v1"))
+    with pytest.raises(ValueError, match="for arbitrary_visuomotor_mapping, not continuous_recognition"):
+        recorder.gymnasium(memorylab.make("cr"))
+    with pytest.raises(ValueError, match="for arbitrary_visuomotor_mapping, not continuous_recognition"):
+        recorder.dm_env(DmMemoryEnv("cr"))
+
+
+def test_stable_baselines3(tmp_path):
+    stable_baselines3 = pytest.importorskip("stable_baselines3")
+    # The example of docs/laboratory.md, with fewer steps.
+    recorder = ScoreRecorder(tmp_path, "avm", "sb3-ppo", seed=0)
+    train = recorder.gymnasium(memorylab.make("avm", size=(36, 48), **SHORT))
+    holdout = recorder.gymnasium(memorylab.make("avm", "holdout_interpolate", size=(36, 48), **SHORT), counts=False)
+    model = stable_baselines3.PPO("CnnPolicy", train, n_steps=64, batch_size=32, n_epochs=1, seed=0, device="cpu")
+    for _ in range(2):
+        model.learn(64, reset_num_timesteps=False)
+        stable_baselines3.common.evaluation.evaluate_policy(model, holdout, n_eval_episodes=2, warn=False)
+    (run,) = find_runs([tmp_path], lambda text: pytest.fail(text))
+    assert run.curves["holdout_interpolate"].episodes.tolist() == [2, 2]
+    assert run.curves["train"].steps.tolist() == [15, 30, 45, 60, 75, 90, 105, 120]
+    assert run.curves["holdout_interpolate"].steps.tolist() == [64, 128]
+
+
+def test_a_loop_as_cleanrl_writes_it(tmp_path):
+    """Its files build environments with `make_env` and step a SyncVectorEnv; its package on the registry asks for
+    Python below 3.11 and the old gym, so the loop is repeated here."""
+    recorder = ScoreRecorder(tmp_path, "avm", "cleanrl-ppo")
+
+    def make_env(seed):
+        def thunk():
+            env = recorder.gymnasium(memorylab.make("avm", size=(36, 48), seed=seed, **SHORT))
+            return gymnasium.wrappers.RecordEpisodeStatistics(env)
+
+        return thunk
+
+    envs = gymnasium.vector.SyncVectorEnv([make_env(seed) for seed in range(4)])
+    envs.reset(seed=1)
+    for _ in range(32):
+        envs.step(np.array([envs.single_action_space.sample() for _ in range(4)]))
+    (run,) = find_runs([tmp_path], lambda text: pytest.fail(text))
+    assert run.curves["train"].episodes.sum() == 8
+    assert 57 <= run.curves["train"].steps[0] <= 60  # four games, fifteen steps

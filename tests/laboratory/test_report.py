@@ -1,0 +1,161 @@
+"""From folders to pages: what is there is shown, what is missing or broken is named."""
+
+import csv
+import json
+import re
+
+import pytest
+from synthetic_runs import write_curves, write_run
+
+from memorylab.cli import main
+from memorylab.laboratory.references import yardstick
+from memorylab.laboratory.report import report
+from memorylab.laboratory.runs import find_runs
+from memorylab.tasks.levels import PAPER_LEVELS
+
+AVM = "arbitrary_visuomotor_mapping"
+ROWS = [(100 * i, level, 10.0 + i) for i in range(3) for level in PAPER_LEVELS]
+
+
+def complaints(*paths) -> tuple[list, list[str]]:
+    told: list[str] = []
+    return find_runs(paths, told.append), told
+
+
+def test_damaged_rows_are_named_and_the_rest_is_read(tmp_path):
+    write_run(tmp_path, AVM, "mra", 0, ROWS)
+    with (tmp_path / "scores.csv").open("a") as file:
+        file.write("400,train,0,many,1,1\n500,train\n600,nowhere,0,3,1,1\n700,train,0,nan,1,1\n-1,train,0,1,1,1\n")
+    runs, told = complaints(tmp_path)
+    assert runs[0].curves["train"].steps.tolist() == [0, 100, 200]
+    assert [re.search(r"row (\d+)", text).group(1) for text in told[:3]] == ["11", "12", "13"]
+    assert all(str(tmp_path / "scores.csv") in text for text in told)
+    assert "2 more rows" in told[3]
+
+
+@pytest.mark.parametrize(
+    ("config", "scores", "said"),
+    [
+        ("{", "step,level,return\n1,train,2\n", "not valid JSON"),
+        (json.dumps({"model": "x"}), "step,level,return\n1,train,2\n", "does not say the task"),
+        (json.dumps({"task": "chess", "model": "x"}), "step,level,return\n1,train,2\n", "unknown task 'chess'"),
+        (json.dumps({"task": AVM, "model": "x"}), "when,who\n1,2\n", "no column step and no column level"),
+        (json.dumps({"task": AVM, "model": "x"}), "step,level,return\n", "no usable row"),
+        (None, "step,level,return\n1,train,2\n", "config.json"),
+    ],
+)
+def test_a_broken_run_is_named_and_left_out(tmp_path, config, scores, said):
+    write_run(tmp_path / "good", AVM, "mra", 0, ROWS)
+    (tmp_path / "bad").mkdir()
+    if config is not None:
+        (tmp_path / "bad" / "config.json").write_text(config)
+    (tmp_path / "bad" / "scores.csv").write_text(scores)
+    runs, told = complaints(tmp_path)
+    assert [run.folder.name for run in runs] == ["good"]
+    assert len(told) == 1
+    assert said in told[0]
+    assert "bad is left out" in told[0]
+
+
+def test_mixed_configurations_and_twins_are_not_mixed(tmp_path):
+    write_run(tmp_path / "a", AVM, "mra", 0, ROWS, learner={"learning_rate": 1})
+    write_run(tmp_path / "b", AVM, "mra", 1, ROWS, learner={"learning_rate": 2})
+    write_run(tmp_path / "c", AVM, "mra", 0, ROWS, learner={"learning_rate": 1})
+    write_run(tmp_path / "d", AVM, "mra", 2, ROWS, learner={"learning_rate": 1}, steps=7)
+    runs, told = complaints(tmp_path)
+    assert [run.folder.name for run in runs] == ["a", "d"]
+    assert "learner.learning_rate is 1 there, not 2" in told[0]
+    assert "the same run, seed 0 too" in told[1]
+
+
+def test_an_empty_folder_and_no_folder(tmp_path, capsys):
+    runs, told = complaints(tmp_path, tmp_path / "nowhere")
+    assert not runs
+    assert "holds no run" in told[0]
+    assert "is not a folder" in told[1]
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(tmp_path), "--out", str(tmp_path / "report")])
+    assert ended.value.code == 2
+    assert "there is no run to report" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Two seeds of everything but one run; with evaluations, a sweep and routes where there can be some."""
+    folder = tmp_path_factory.mktemp("whole")
+    write_curves(folder / "runs", seeds=2, points=12, tasks=(AVM, "change_detection", "transitive_inference"))
+    gone = folder / "runs" / f"{AVM}-lstm-1"
+    for file in gone.iterdir():
+        file.unlink()
+    for seed in (0, 1):
+        for file in (folder / "runs" / f"change_detection-ff-{seed}").iterdir():
+            file.unlink()
+    add_evaluations(folder / "runs" / f"{AVM}-mra-0")
+    told: list[str] = []
+    page = report([folder / "runs"], folder / "report", yardstick(), complain=told.append)
+    return page, told
+
+
+def add_evaluations(folder):
+    lines = ["step,level,keyword,value,scale,return,length,seed"]
+    levels = {"train": 50, "extrapolate": 40, "holdout_small": 44, "holdout_large": 46, "holdout_extrapolate": 30}
+    for level, score in levels.items():
+        lines += [f"9,{level},,,0,{score + d},1,1" for d in (-1, 1)]
+    lines += [
+        f"9,train,trials,{trials},0,{trials - 1},1,1\n9,train,trials,{trials},0,{trials},1,1" for trials in (25, 100)
+    ]
+    (folder / "evaluations.csv").write_text("\n".join(lines) + "\n")
+
+
+def table(page, name: str) -> list[dict[str, str]]:
+    with (page.parent / "tables" / f"{name}.csv").open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_the_report_has_every_part(whole):
+    page, told = whole
+    figures = {file.name for file in (page.parent / "figures").iterdir()}
+    expected = ["heat_map", "heat_map_errors", "heat_map_paper", "averages", "iqm", "improvement", "curves_avm",
+                "jumpy_ti", "scale_and_stimulus", "sweep_avm_trials"]  # fmt: skip
+    assert {f"{name}.{ending}" for name in expected for ending in ("png", "svg")} <= figures
+    text = page.read_text()
+    assert text.count("<img") == len(figures) // 2
+    assert not re.search(r'(src|href)="(?!data:|#)', text)  # nothing comes from elsewhere
+    assert any("lstm on arbitrary_visuomotor_mapping has no seed 1" in line for line in told)
+    assert "has no seed 1" in text
+
+
+def test_missing_cells_are_missing_not_zero(whole):
+    page, _ = whole
+    rows = {(row["task"], row["model"], row["level"]): row for row in table(page, "scores")}
+    assert rows["change_detection", "ff", "train"]["normalised, %"] == "-"
+    assert rows["change_detection", "ff", "train"]["seeds"] == "0"
+    assert rows[AVM, "lstm", "train"]["seeds"] == "1"
+    assert "±" not in rows[AVM, "lstm", "train"]["episode reward"]  # nothing is known of one seed's error
+    ranking = {row["model"]: row for row in table(page, "ranking")}
+    assert ranking["ff"]["tasks"] == "2"
+    assert ranking["mra"]["tasks"] == "3"
+    assert ranking["mra"]["paper, Train"] == "92.9 ± 3.9"
+    assert ranking["mra-njb"]["paper, Train"] == "-"
+
+
+def test_scale_and_stimulus_add_up(whole):
+    page, _ = whole
+    (row,) = table(page, "scale_and_stimulus")
+    assert (row["lost by scale"], row["by stimulus"], row["by both together"]) == ("10.00", "5.00", "5.00")
+
+
+def test_latex_tables_are_balanced(whole):
+    page, _ = whole
+    text = (page.parent / "tables" / "ranking.tex").read_text()
+    header, *rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert {line.count("&") - line.count(r"\&") for line in [header, *rows]} == {header.count("&")}
+    assert r"$\pm$" in text
+    assert "%" not in text.replace(r"\%", "")
+
+
+def test_the_command(tmp_path, capsys):
+    write_run(tmp_path / "runs", AVM, "mra", 0, ROWS)
+    main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--reference", "players", "--clip"])
+    assert capsys.readouterr().out.strip() == str(tmp_path / "out" / "report.html")
+    assert "remembering (scripted player)" in (tmp_path / "out" / "report.html").read_text()
