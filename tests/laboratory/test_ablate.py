@@ -6,9 +6,36 @@ from memorylab.cli import main
 from memorylab.laboratory import ablate
 from memorylab.laboratory.ablate import AblateOptions, hours, planned_runs
 
-TINY = ["--games", "2", "--unroll", "10", "--height", "20", "--width", "24", "--embedding-size", "8",
-        "--hidden-size", "8", "--key-size", "4", "--capacity", "16", "--neighbours", "3", "--cpc-steps", "3",
-        "--threads", "1", "--evaluation-episodes", "1", "--evaluate-every", "20", "--evaluation-levels", "train"]  # fmt: skip
+TINY = [
+    "--games",
+    "2",
+    "--unroll",
+    "10",
+    "--height",
+    "20",
+    "--width",
+    "24",
+    "--embedding-size",
+    "8",
+    "--hidden-size",
+    "8",
+    "--key-size",
+    "4",
+    "--capacity",
+    "16",
+    "--neighbours",
+    "3",
+    "--cpc-steps",
+    "3",
+    "--threads",
+    "1",
+    "--evaluation-episodes",
+    "1",
+    "--evaluate-every",
+    "20",
+    "--evaluation-levels",
+    "train",
+]
 
 
 def test_plans_are_ordered_by_seed_and_checked(tmp_path):
