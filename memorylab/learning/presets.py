@@ -81,6 +81,7 @@ def laptop(task: str) -> TrainConfig:
         ),
         learner=LearnerConfig(
             learning_rate=1e-3,
+            schedule="linear",  # matters where --steps says how long the run is
             adam_epsilon=1e-8,
             gradient_norm=1.0,
             discount=0.96 if is_psychlab else 0.99,
