@@ -88,16 +88,18 @@ def scripted_players() -> dict[Key, Reference]:
 
 
 def recorded_humans(file: Path) -> dict[Key, Reference]:
-    """Scores of people, as `memorylab human-scores` exports them: task, level, mean, standard_error."""
+    """Scores of people, as `memorylab human-scores` exports them: task, level, mean, standard_error. Of several views
+    of a level the first counts: the agent's."""
     found: dict[Key, Reference] = {}
     for number, row in enumerate(rows(file), 2):
         try:
             key = row["task"], "human", row["level"]
-            found[key] = Reference(float(row["mean"]), float(row["standard_error"] or "nan"), str(file))
+            reference = Reference(float(row["mean"]), float(row["standard_error"] or "nan"), str(file))
         except (KeyError, TypeError, ValueError) as problem:
             raise ValueError(
                 f"{file}, row {number}: needs task, level, mean and standard_error ({problem!r} is wrong)"
             ) from None
+        found.setdefault(key, reference)
     return found
 
 
