@@ -31,7 +31,7 @@ class JointLearner(Learner):
         if self.agent.device.type == "cuda":
             distributed.init_process_group("nccl", store=store, rank=rank, world_size=learners, timeout=TIMEOUT)
         else:
-            options = distributed.ProcessGroupGloo.Options()
+            options = distributed.ProcessGroupGloo._Options()  # type: ignore[attr-defined]
             options._devices = [distributed.ProcessGroupGloo.create_device(hostname=host)]
             options._timeout = TIMEOUT
             distributed.init_process_group(

@@ -105,9 +105,7 @@ class RayTraining(Training):
             except LearnerLost as problem:
                 lives, before = LIVES if self.saved() != before else lives - 1, self.saved()
                 if not lives:
-                    raise RuntimeError(
-                        f"the learner died {LIVES} times with no checkpoint between: {problem}"
-                    ) from None
+                    raise RuntimeError(f"the learner died {LIVES} times without a checkpoint: {problem}") from None
                 self.go_back(problem)
 
     def go_back(self, problem: LearnerLost) -> None:
