@@ -7,14 +7,21 @@ take the same steps, so they stay the same.
 """
 
 import socket
+from collections.abc import Sequence
 from datetime import timedelta
 
+import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from memorylab.agent.network import MemoryRecallAgent
+from memorylab.agent.controllers import State
+from memorylab.agent.memory import Recalled
+from memorylab.agent.network import Inputs, MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Learner
+from memorylab.learning.trajectory import Trajectory, part_of
+
+Arrays = dict[str, np.ndarray]
 
 TIMEOUT = timedelta(minutes=5)
 
@@ -68,3 +75,20 @@ def serve_store(host: str) -> tuple[distributed.TCPStore, int]:
 
 def find_store(host: str, port: int) -> distributed.TCPStore:
     return distributed.TCPStore(host, port, None, False, TIMEOUT)
+
+
+def joint_trajectory(parts: Sequence[Arrays], device: torch.device) -> Trajectory:
+    """One after the other along the games."""
+    named = {}
+    for name in parts[0]:
+        along = 0 if name.startswith("state") else 1
+        named[name] = torch.from_numpy(np.concatenate([part[name] for part in parts], along)).to(device)
+    recalled = part_of(named, "recalled_")
+    state: State = tuple(named[f"state{i}"] for i in range(sum(name.startswith("state") for name in named)))
+    return Trajectory(
+        Inputs(**part_of(named, "inputs_")),
+        named["actions"],
+        named["log_mu"],
+        Recalled(**({"k": None} | recalled)) if recalled else None,  # type: ignore[arg-type]
+        state,
+    )

@@ -11,15 +11,10 @@ from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
 from torch import Tensor
 
 from memorylab.agent.config import AgentConfig
-from memorylab.agent.controllers import State
-from memorylab.agent.memory import Recalled
-from memorylab.agent.network import Inputs, MemoryRecallAgent
+from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Metrics
-from memorylab.learning.trajectory import Trajectory, part_of
-from memorylab.runtime.joint_learning import JointLearner, find_store, serve_store
-
-Arrays = dict[str, np.ndarray]
+from memorylab.runtime.joint_learning import Arrays, JointLearner, find_store, joint_trajectory, serve_store
 
 
 class LearnerLost(RuntimeError):
@@ -60,23 +55,6 @@ class RemoteLearner:
 
     def restore(self, arrays: Arrays, version: int) -> None:
         self.learner.restore({name: torch.tensor(part) for name, part in arrays.items()}, version)
-
-
-def joint_trajectory(parts: Sequence[Arrays], device: torch.device) -> Trajectory:
-    """One after the other along the games."""
-    named = {}
-    for name in parts[0]:
-        along = 0 if name.startswith("state") else 1
-        named[name] = torch.from_numpy(np.concatenate([part[name] for part in parts], along)).to(device)
-    recalled = part_of(named, "recalled_")
-    state: State = tuple(named[f"state{i}"] for i in range(sum(name.startswith("state") for name in named)))
-    return Trajectory(
-        Inputs(**part_of(named, "inputs_")),
-        named["actions"],
-        named["log_mu"],
-        Recalled(**({"k": None} | recalled)) if recalled else None,  # type: ignore[arg-type]
-        state,
-    )
 
 
 class Learners:
