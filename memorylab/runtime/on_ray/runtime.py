@@ -68,9 +68,7 @@ class RayRuntime:
             arrivals = self.crew.arrivals(wait)
             if not arrivals and wait:
                 self.learner.check()  # if it died, nobody will get weights
-            for arrival in arrivals:
-                self.ready.append(arrival)
-                self.let_play()
+            self.ready += arrivals
             self.drop_old()
             if len(self.ready) >= self.trajectories:
                 return
