@@ -196,7 +196,7 @@ def test_a_bit_is_learned_by_two_actors_and_two_learners(cluster):
 
 
 SIZES = ("height", 20, "width", 24, "embedding-size", 8, "hidden-size", 8, "key-size", 4, "capacity", 16)
-LOOP = ("games", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "evaluate-every", 400, "steps", 1200)
+LOOP = ("games", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "evaluate-every", 400, "steps", 800)
 TINY = [f"--{part}" if i % 2 == 0 else str(part) for i, part in enumerate((*SIZES, *LOOP))]
 
 
@@ -211,14 +211,14 @@ def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path):
             time.sleep(0.02)
         driver.kill()
     kept = int(checkpoints(tmp_path / "run" / "checkpoints")[-1].stem.removeprefix("step-"))
-    assert 0 < kept < 1200
+    assert 0 < kept < 800
     done = subprocess.run(command, capture_output=True, text=True, timeout=90)
     assert done.returncode == 0, done.stderr
     assert f"going on with {tmp_path / 'run'} at step {kept}" in done.stderr
-    assert [int(row["step"]) for row in rows(tmp_path / "run" / "metrics.csv")] == list(range(UPDATE, 1201, UPDATE))
+    assert [int(row["step"]) for row in rows(tmp_path / "run" / "metrics.csv")] == list(range(UPDATE, 801, UPDATE))
     steps = [int(row["step"]) for row in rows(tmp_path / "run" / "scores.csv")]
     assert steps == sorted(set(steps)), "no evaluation twice"
-    assert steps[-1] == 1200
+    assert steps[-1] == 800
 
 
 # --- what goes wrong
@@ -273,22 +273,8 @@ def test_a_wrong_address_is_told_within_30_seconds():
 
 
 def test_many_runs_share_the_cluster_and_survive_a_kill(cluster, tmp_path):
-    trains = [
-        [
-            "train",
-            "avm",
-            *TINY,
-            "--evaluate-every",
-            "0",
-            "--steps",
-            "40000",
-            "--threads",
-            "1",
-            "--out",
-            str(tmp_path / n),
-        ]
-        for n in ("one", "two")
-    ]
+    few = [*TINY, "--evaluate-every", "0", "--steps", "2000", "--threads", "1"]
+    trains = [["train", "avm", *few, "--out", str(tmp_path / name)] for name in ("one", "two")]
     running = run_many([*trains, ["train", "nosuch"]])
     ended = [next(running)]
     assert ended[0].code == 2
@@ -296,7 +282,7 @@ def test_many_runs_share_the_cluster_and_survive_a_kill(cluster, tmp_path):
     os.kill(worker_named("ray::run_command"), signal.SIGKILL)
     ended += running
     assert {(each.number, each.code) for each in ended} == {(0, 0), (1, 0), (2, 2)}
-    assert [checkpoints(tmp_path / n / "checkpoints")[-1].stem for n in ("one", "two")] == ["step-000000040000"] * 2
+    assert [checkpoints(tmp_path / n / "checkpoints")[-1].stem for n in ("one", "two")] == ["step-000000002000"] * 2
 
 
 def worker_named(title: str) -> int:
