@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import ray
@@ -34,6 +34,8 @@ from memorylab.runtime.training import Training
 ROUNDS = 4
 ACTORS = (1, 10, 100, 1000)
 ACTORS_PER_NODE = 32
+TINY_ACTORS = 4
+LINK = 10e9  # bits a second
 Figures = dict[str, float]
 
 
@@ -112,31 +114,44 @@ def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
 
 
 def driver_rate(seconds: float) -> float:
-    """Updates a second where playing and learning are nearly nothing: what is left is the driver's and Ray's."""
+    """Trajectories that one core of the driver handles in a second, whatever the others are doing."""
     agent = model_config("ff", AgentConfig(encoder="small", height=SIDE, width=SIDE, hidden_size=8, embedding_size=8))
-    runtime = RayRuntime(Learners(agent, LearnerConfig(), seed=0), Crew(agent, 1, actors=1), 1, Stopwatch())
+    learners, crew = Learners(agent, LearnerConfig(), seed=0), Crew(agent, 1, TINY_ACTORS)
+    runtime = RayRuntime(learners, crew, TINY_ACTORS, Stopwatch())
     runtime.new_games(partial(RememberBit, 5, 1), 0)
     runtime.advance(0.0)
-    rate = per_second(lambda: bool(runtime.advance(0.0)), seconds)
+    start, before = perf_counter(), process_time()
+    trajectories = 0
+    while perf_counter() - start < seconds:
+        runtime.advance(0.0)
+        trajectories += TINY_ACTORS
+    spent = process_time() - before
     runtime.close()
-    return rate
+    return trajectories / spent
 
 
 def model(parts: Figures, driver: float) -> Figures:
-    """What so many actors would need, and which of it is spent first with one learner."""
+    """How many actors each part can serve, the least being the bottleneck; and what so many actors would need.
+
+    Learners that share a batch make it larger: each takes `steps an update` of it, so that however many they are, there
+    are as many versions of the weights a second as with one.
+    """
     actor, learner, batch = parts["actor, steps/s"], parts["learner, steps/s"], parts["steps an update"]
-    figures = {"actors that one learner feeds on": learner / actor}
+    bits = 8 * parts["trajectory, bytes a step"]
+    figures = {
+        "actors that one learner feeds on": learner / actor,
+        f"actors that a learner's link of {LINK / 1e9:g} Gbit/s carries": LINK / bits / actor,
+        "actors that one driver serves": driver * batch / actor,
+    }
     for actors in ACTORS:
-        rate = actors * actor
-        nodes = -(-actors // ACTORS_PER_NODE)
-        into = 8 * rate * parts["trajectory, bytes a step"] / 1e9
-        out = 8 * nodes * parts["weights, bytes"] * rate / batch / 1e9
+        rate, nodes = actors * actor, -(-actors // ACTORS_PER_NODE)
+        updates = min(rate, learner) / batch
         figures |= {
             f"{actors} actors, steps/s": rate,
-            f"{actors} actors, learners": rate / learner,
-            f"{actors} actors, trajectories, Gbit/s": into,
-            f"{actors} actors, weights to {nodes} nodes, Gbit/s": out,
-            f"{actors} actors, share of the driver": rate / batch / driver,
+            f"{actors} actors, learners they need": rate / learner,
+            f"{actors} actors, trajectories in all, Gbit/s": rate * bits / 1e9,
+            f"{actors} actors, weights to {nodes} nodes, Gbit/s": 8e-9 * nodes * parts["weights, bytes"] * updates,
+            f"{actors} actors, trajectories/s": rate / batch,
         }
     return figures
 
@@ -157,13 +172,13 @@ def main() -> None:
             with replacing(arguments.json) as temporary:
                 temporary.write_text(json.dumps(figures, indent=2) + "\n")
 
-    connect(None, 4, 512 * 2**20)
+    connect(None, 8, 512 * 2**20)
     laptop = replace(preset_config("avm", "mra"), evaluate_every=0)
     one_process, on_ray = rates_in_turns(laptop, 2 * arguments.seconds)
     note({"laptop mra, one process, steps/s": one_process, "laptop mra, Ray, steps/s": on_ray})
     note({"laptop mra, Ray, share of one process": on_ray / one_process})
     driver = driver_rate(arguments.seconds / 2)
-    note({"driver, trajectories/s": driver})
+    note({"driver, trajectories/s of one core": driver})
     for preset in ("laptop", "paper"):
         config = replace(preset_config("avm", "mra", preset), evaluate_every=0)
         found = parts(config, arguments.seconds, arguments.learner_gpus)

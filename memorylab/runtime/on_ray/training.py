@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import ray
 import torch
+from ray.exceptions import ObjectLostError
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
@@ -98,15 +99,16 @@ class RayTraining(Training):
 
     def run(self, minutes: float | None = None) -> None:
         """As on one machine; goes back to the last checkpoint by itself when a learner dies."""
-        lives, before = LIVES, self.saved()
+        lives, before, lost = LIVES, self.saved(), None
         while True:
             try:
+                if lost is not None:
+                    self.go_back(lost)
                 return super().run(minutes)
             except LearnerLost as problem:
-                lives, before = LIVES if self.saved() != before else lives - 1, self.saved()
+                lives, before, lost = LIVES if self.saved() != before else lives - 1, self.saved(), problem
                 if not lives:
                     raise RuntimeError(f"the learner died {LIVES} times without a checkpoint: {problem}") from None
-                self.go_back(problem)
 
     def go_back(self, problem: LearnerLost) -> None:
         died_at = self.step
@@ -138,13 +140,16 @@ class RayTraining(Training):
             if not wait:
                 return
             self.give_way()
-        self.record(step, self.config.evaluation_levels, ray.get(future))
         self.evaluation = None
+        try:
+            self.record(step, self.config.evaluation_levels, ray.get(future))
+        except ObjectLostError:  # the weights, with the node of a learner
+            self.learner.check()
 
     def last_evaluation(self) -> None:
         with self.stopwatch("last evaluation"):
             self.note_evaluation(wait=True)
-            if self.evaluated != self.step:
+            while self.evaluator is not None and self.evaluated != self.step:
                 self.evaluate()
                 self.note_evaluation(wait=True)
 
@@ -163,10 +168,10 @@ class RayTraining(Training):
 
     def close(self) -> None:
         super().close()
-        if self.evaluator is not None:
-            ray.kill(self.evaluator)
         if self.connected:
             ray.shutdown()
+        elif self.evaluator is not None:
+            ray.kill(self.evaluator)
 
 
 def trajectory_bytes(config: TrainConfig, games: int) -> int:
