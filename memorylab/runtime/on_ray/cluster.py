@@ -27,8 +27,7 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
             **quiet,
         )
         return True
-    if address != "auto":
-        probe(address)
+    probe(address)
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, RuntimeError) as problem:
@@ -38,21 +37,23 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
 
 def probe(address: str) -> None:
     """Ray itself would try for minutes and then end the process."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
-        raise ValueError(f"--address must be auto or HOST:PORT, not {address!r}")
-    try:
-        socket.create_connection((host, int(port)), PROBE_SECONDS).close()
-    except (OSError, OverflowError) as problem:
-        raise ValueError(f"no Ray cluster answers at {address}: {problem}") from problem
-    check = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+    check = [sys.executable, "-m", "ray.scripts.scripts", "health-check"]
+    if address != "auto":
+        host, _, port = address.rpartition(":")
+        if not host or not port.isdigit():
+            raise ValueError(f"--address must be auto or HOST:PORT, not {address!r}")
+        try:
+            socket.create_connection((host, int(port)), PROBE_SECONDS).close()
+        except (OSError, OverflowError) as problem:
+            raise ValueError(f"no Ray cluster answers at {address}: {problem}") from problem
+        check += ["--address", address]
     try:
         healthy = subprocess.run(check, capture_output=True, timeout=1.5 * PROBE_SECONDS).returncode == 0
     except subprocess.TimeoutExpired:
         healthy = False
     if not healthy:
         raise ValueError(
-            f"what answers at {address} is no Ray cluster that lets us in; is it the port of the head node (6379), "
+            f"no Ray cluster that lets us in answers at {address}; is a head node running there, "
             "and is the cluster's token on this machine?"
         )
 
