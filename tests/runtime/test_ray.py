@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -107,6 +108,8 @@ def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path):
     for name, part in there.items():
         assert torch.equal(part, here[name]), name
     assert all(facts[name] == other[name] for name in ("step", "version", "episodes", "curriculum"))
+    longer = trained(replace(config, steps=50 * UPDATE), tmp_path / "ray")  # and on in one process
+    assert (longer.step, longer.learner.version) == (50 * UPDATE, 50)
 
 
 def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_path, monkeypatch, capsys):
@@ -129,7 +132,10 @@ def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_p
     assert capsys.readouterr().err.count("died and is replaced") == 1
 
 
-def test_the_learner_is_killed_and_the_run_goes_on_from_its_checkpoint(cluster, tmp_path, monkeypatch, capsys):
+def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path, monkeypatch, capsys):
+    """A run that began in one process."""
+    settings = {"evaluation_levels": ("train",), "evaluation_episodes": 1}
+    trained(tiny_config(**settings, steps=5 * UPDATE), tmp_path)
     save = RayTraining.save
 
     def seldom(self):
@@ -138,11 +144,15 @@ def test_the_learner_is_killed_and_the_run_goes_on_from_its_checkpoint(cluster, 
 
     monkeypatch.setattr(RayTraining, "save", seldom)
     monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
-    at_update(monkeypatch, 12, lambda runtime: os.kill(process_of(runtime.learner.workers[0]), signal.SIGKILL))
-    done = ray_run(tiny_config(**QUIET, steps=30 * UPDATE), tmp_path)
+    at_update(monkeypatch, 1, lambda _: os.kill(worker_named("ray::Evaluator"), signal.SIGKILL))
+    at_update(monkeypatch, 7, lambda runtime: os.kill(process_of(runtime.learner.workers[0]), signal.SIGKILL))
+    done = ray_run(tiny_config(**settings, steps=30 * UPDATE), tmp_path)
     assert [int(row["step"]) for row in rows(tmp_path / "metrics.csv")] == list(range(UPDATE, 30 * UPDATE + 1, UPDATE))
     assert done.learner.version == 30
     assert f"the learner died at step {12 * UPDATE}; going on from step {7 * UPDATE}" in capsys.readouterr().err
+    evaluated = [int(row["step"]) for row in rows(tmp_path / "scores.csv")]
+    assert evaluated == sorted(set(evaluated)), "no evaluation twice"
+    assert evaluated[-1] == 30 * UPDATE
 
 
 def test_a_stopped_actor_holds_up_nobody_and_its_old_trajectory_is_dropped(cluster, tmp_path, monkeypatch):

@@ -29,6 +29,8 @@ class Note(NamedTuple):
     steps: int
     seconds: float  # that it took to play
     bytes: int
+    host: str
+    pid: int
 
 
 class RemoteActor:
@@ -37,10 +39,6 @@ class RemoteActor:
     def __init__(self, agent: AgentConfig, unroll: int):
         torch.set_num_threads(1)
         self.agent, self.unroll = MemoryRecallAgent(agent), unroll
-
-    def place(self) -> tuple[str, int]:
-        """Host and process."""
-        return socket.gethostname(), os.getpid()
 
     def new_games(self, make_games: MakeGames, seed: int) -> None:
         self.actor = Actor(make_games(seed=seed), self.agent, self.unroll, seed)
@@ -51,7 +49,8 @@ class RemoteActor:
         trajectory, episodes, version = self.actor.collect()
         arrays = {name: part.numpy() for name, part in trajectory.tensors().items()}
         size, seconds = sum(part.nbytes for part in arrays.values()), perf_counter() - start
-        return arrays, Note(episodes, version, trajectory.actions[1:].numel(), seconds, size)
+        place = socket.gethostname(), os.getpid()
+        return arrays, Note(episodes, version, trajectory.actions[1:].numel(), seconds, size, *place)
 
 
 @dataclass
@@ -59,7 +58,8 @@ class Member:
     """One actor, as the crew knows it."""
 
     handle: Any
-    place: Any  # future of its host and process
+    host: str = ""  # not known before its first trajectory
+    pid: int = 0
     steps: int = 0  # since the last report
     seconds: float = 0.0  # of playing, since the last report
     busy: bool = False
@@ -105,7 +105,7 @@ class Crew:
         handle = remote.remote(self.agent, self.unroll)
         self.begin(handle, self.made)
         self.made += 1
-        return Member(handle, handle.place.remote())
+        return Member(handle)
 
     def begin(self, handle: Any, number: int) -> None:
         handle.new_games.remote(self.make_games, self.seed + 10**9 * number)  # the first has the seed of in-process
@@ -145,6 +145,7 @@ class Crew:
         self.failures = 0
         member.steps += note.steps
         member.seconds += note.seconds
+        member.host, member.pid = note.host, note.pid
         return Arrival(index, trajectory, note)
 
     def replace(self, index: int, problem: RayActorError) -> None:
@@ -160,10 +161,9 @@ class Crew:
         """What each actor did in these last seconds."""
         rows = []
         for index, member in enumerate(self.members):
-            host, pid = known(member.place)
-            busy = member.seconds / seconds
-            rate = round(member.steps / seconds)
-            rows.append({"actor": index, "host": host, "pid": pid, "steps_per_second": rate, "busy": f"{busy:.3f}"})
+            rate, busy = round(member.steps / seconds), f"{member.seconds / seconds:.3f}"
+            place = {"host": member.host, "pid": member.pid}
+            rows.append({"actor": index, **place, "steps_per_second": rate, "busy": busy})
             member.steps, member.seconds = 0, 0.0
         return rows
 
@@ -172,13 +172,3 @@ class Crew:
             ray.kill(member.handle)
         self.members.clear()
         self.playing.clear()
-
-
-def known(place: Any) -> tuple[str, int | str]:
-    """Not yet, for an actor that waits for room; never, for one that died at once."""
-    if not ray.wait([place], timeout=0)[0]:
-        return "", ""
-    try:
-        return ray.get(place)
-    except RayActorError:
-        return "", ""

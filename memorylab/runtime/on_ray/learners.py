@@ -94,8 +94,9 @@ class Learners:
         return metrics | {"loss": self.reduce_loss(m["loss"] for m in told)}
 
     def check(self) -> None:
-        """LearnerLost if one is dead."""
-        each(self.workers, "__ray_ready__")
+        """LearnerLost if one is dead; one that is not there yet is not."""
+        futures = [worker.__ray_ready__.remote() for worker in self.workers]
+        await_all(ray.wait(futures, num_returns=len(futures), timeout=1.0)[0])
 
     def tensors(self) -> dict[str, Tensor]:
         [arrays] = each(self.workers[:1], "tensors")

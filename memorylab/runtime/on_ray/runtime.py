@@ -5,7 +5,7 @@ batch. So a slow actor holds up nobody, and what waits is never more than a batc
 actor this is the order of the runtime in one process, and so is the outcome.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -18,7 +18,7 @@ from memorylab.runtime.on_ray.crew import Arrival, Crew, MakeGames
 from memorylab.runtime.on_ray.learners import Learners
 
 LAGS = (0, 1, 2, 4, 8, 16, 32, 64)  # where the histogram's columns begin
-CHECK_SECONDS = 30.0
+LOOK_SECONDS = 1.0  # between looks at whether the learner lives and whether to stop
 
 
 class RayRuntime:
@@ -30,9 +30,11 @@ class RayRuntime:
         stopwatch: Stopwatch,
         in_turns: bool = False,
         max_lag: int = 10**9,
+        give_way: Callable[[], None] = lambda: None,
     ):
         self.learner, self.crew, self.trajectories = learner, crew, trajectories
         self.stopwatch, self.in_turns, self.max_lag = stopwatch, in_turns, max_lag
+        self.give_way = give_way
         self.ready: list[Arrival] = []
         self.dropped = 0
 
@@ -62,7 +64,7 @@ class RayRuntime:
 
     def await_batch(self) -> None:
         """Until `ready` holds a batch, and whatever else has come."""
-        wait: float | None = 0.0
+        wait = 0.0
         while True:
             self.let_play()
             arrivals = self.crew.arrivals(wait)
@@ -72,7 +74,8 @@ class RayRuntime:
             self.drop_old()
             if len(self.ready) >= self.trajectories:
                 return
-            wait = CHECK_SECONDS
+            self.give_way()
+            wait = LOOK_SECONDS
 
     def let_play(self) -> None:
         """Whoever is idle and has nothing waiting, or everyone idle while the learner is short of a batch."""

@@ -87,7 +87,8 @@ class RayTraining(Training):
         c, o = self.config, self.options
         learner = Learners(c.agent, c.learner, c.seed, o.learners, self.threads, o.learner_gpus)
         crew = self.runtime.crew if hasattr(self, "runtime") else Crew(c.agent, c.unroll, o.actors)
-        return RayRuntime(learner, crew, self.trajectories, self.stopwatch, c.in_turns, o.lag_bound(c))
+        lag = o.lag_bound(c)
+        return RayRuntime(learner, crew, self.trajectories, self.stopwatch, c.in_turns, lag, lambda: self.give_way())
 
     def new_games(self) -> MakeGames:
         c = self.config
