@@ -21,7 +21,7 @@ def two_learners(tmp_path_factory) -> Path:
     with first:
         assert first.stdout is not None
         port = first.stdout.readline().strip()
-        subprocess.run([*PROCESS, "1", "2", port, str(folder)], check=True, timeout=100)
+        subprocess.run([*PROCESS, "1", "2", port, str(folder)], check=True, timeout=200)
     assert first.returncode == 0
     return folder
 

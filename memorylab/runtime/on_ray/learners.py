@@ -13,8 +13,10 @@ from torch import Tensor
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
-from memorylab.learning.learner import Metrics
+from memorylab.learning.learner import Diverged, Metrics
 from memorylab.runtime.joint_learning import Arrays, JointLearner, find_store, joint_trajectory, serve_store
+
+DEATH_SECONDS = 20.0  # until Ray knows of a death
 
 
 class LearnerLost(RuntimeError):
@@ -129,5 +131,20 @@ def await_all(futures: Sequence[Any]) -> list[Any]:
     except ObjectLostError:
         raise
     except RayTaskError as problem:
+        if not isinstance(problem.cause, Diverged) and is_dead(waiting):
+            raise LearnerLost(f"another learner's connection broke: {problem.cause}") from None
         raise problem.cause from None
     return ray.get(list(futures))
+
+
+def is_dead(futures: Sequence[Any]) -> bool:
+    """Whether the process of one of them died. Those that compute with it notice before Ray does."""
+    ready, _ = ray.wait(list(futures), num_returns=len(futures), timeout=DEATH_SECONDS) if futures else ([], [])
+    for future in ready:
+        try:
+            ray.get(future)
+        except RayActorError:
+            return True
+        except RayTaskError:
+            continue
+    return False
