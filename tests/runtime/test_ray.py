@@ -34,7 +34,12 @@ from memorylab.runtime.on_ray.runs import run_many
 from memorylab.runtime.on_ray.runtime import RayRuntime
 from memorylab.runtime.on_ray.training import RayTraining
 
-HEALTH = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300, "health_check_failure_threshold": 3}
+SYSTEM = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 300,
+    "health_check_failure_threshold": 3,
+    "worker_niceness": 0,
+}
 NODE = {"object_store_memory": 100 * 2**20, "include_dashboard": False}
 QUIET = {"evaluate_every": 0}
 
@@ -42,7 +47,7 @@ QUIET = {"evaluate_every": 0}
 @pytest.fixture(scope="module")
 def cluster():
     """Three nodes of one core each."""
-    made = Cluster(True, head_node_args={"num_cpus": 1, "_system_config": HEALTH, **NODE})
+    made = Cluster(True, head_node_args={"num_cpus": 1, "_system_config": SYSTEM, **NODE})
     made.connect()
     for _ in range(2):
         made.add_node(num_cpus=1, **NODE)

@@ -24,6 +24,7 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
             object_store_memory=object_store_bytes,
             include_dashboard=False,
             _node_ip_address="127.0.0.1",
+            _system_config={"worker_niceness": 0},  # as urgent as a run in one process
             **quiet,
         )
         return True
