@@ -16,7 +16,7 @@ import pytest
 import ray
 import torch
 from ray.cluster_utils import Cluster
-from tiny_runs import UPDATE, make_hasty, rows, tiny_config, trained
+from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
 from memorylab.cli import main
@@ -129,10 +129,12 @@ def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_p
 
     at_update(monkeypatch, 10, lose_a_node)
     at_update(monkeypatch, 20, lambda _: cluster.add_node(num_cpus=1, **NODE))
-    done = ray_run(tiny_config(**QUIET, steps=60 * UPDATE), tmp_path, actors=2)
+    games = 16  # Ray keeps on the node what is more than 100 kB
+    done = ray_run(tiny_config(**QUIET, games=games, steps=40 * games * UNROLL), tmp_path, actors=2)
     metrics = rows(tmp_path / "metrics.csv")
-    assert [int(row["step"]) for row in metrics] == list(range(UPDATE, 60 * UPDATE + 1, UPDATE))
-    assert done.learner.version == 60, "every step that was counted was learned from, once"
+    assert float(metrics[0]["bytes_per_step"]) * games * UNROLL > 100_000
+    assert [int(row["step"]) for row in metrics] == [games * UNROLL * update for update in range(1, 41)]
+    assert done.learner.version == 40, "every step that was counted was learned from, once"
     assert metrics[-1]["actors_replaced"] == "1"
     assert capsys.readouterr().err.count("died and is replaced") == 1
 
