@@ -1,5 +1,6 @@
 """Contrastive predictive coding (CPC; van den Oord et al. 2018; paper, appendix A.3)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -20,6 +21,7 @@ class Contrastive(nn.Module):
         super().__init__()
         self.embedding_size, self.steps = embedding_size, steps
         self.predict = nn.Linear(hidden_size, steps * embedding_size, bias=False)  # W_1 ... W_N, one above the other
+        self.over_learners: Callable[[Tensor], Tensor] = lambda count: count  # mean over those that share a batch
 
     def forward(self, x: Tensor, h: Tensor, resets: Tensor) -> ContrastiveLoss:
         """x (T, B, X), h (T, B, H), resets (T, B): the sum over k of the mean loss of all (t, k) in one episode.
@@ -46,7 +48,8 @@ class Contrastive(nn.Module):
         negative = torch.where(is_negative, log_not_p, 0).sum(-1) / is_negative.sum(-1).clamp_min(1)
 
         counts = self.pairs_within_episodes(resets, target)
-        loss = -((positive + negative) * counts).sum((0, 1)) / counts.sum((0, 1)).clamp_min(1)
+        pairs = self.over_learners(counts.sum((0, 1))).clamp_min(1e-6)  # a learner's share may be less than one
+        loss = -((positive + negative) * counts).sum((0, 1)) / pairs
         is_hit = (log_p.detach().argmax(-1) == target) & counts
         return ContrastiveLoss(loss.sum(), is_hit.sum() / counts.sum().clamp_min(1))
 

@@ -45,6 +45,7 @@ class Learner:
                 raise Diverged(f"the loss became {metrics['loss']} at update {self.version + 1}")
             self.optimiser.zero_grad()
             loss.backward()
+            self.gather_gradients()
             norms = {name: gradient_norm(part) for name, part in self.agent.named_children()}
             norm = nn.utils.clip_grad_norm_(self.agent.parameters(), self.config.gradient_norm)
             if not math.isfinite(float(norm)):
@@ -53,6 +54,9 @@ class Learner:
             self.version += 1
         metrics |= {f"gradient_{name}": value for name, value in norms.items()}
         return metrics | {"gradient": float(norm), "learning_rate": self.optimiser.param_groups[0]["lr"]}
+
+    def gather_gradients(self) -> None:
+        """For learners that share a batch."""
 
     def loss(self, trajectory: Trajectory) -> tuple[Tensor, Metrics]:
         config, inputs = self.config, trajectory.inputs

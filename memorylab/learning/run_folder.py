@@ -17,6 +17,7 @@ class RunFolder:
         self.checkpoints = path / "checkpoints"
         self.metrics = path / "metrics.csv"
         self.scores = path / "scores.csv"
+        self.actors = path / "actors.csv"  # on a cluster
 
     def open(self, config: Mapping[str, Any]) -> None:
         """Begin a run here, or go on with one of the same configuration."""
@@ -34,7 +35,7 @@ class RunFolder:
 
     def cut_after(self, step: int, evaluated: int) -> None:
         """Drop rows that were written after the checkpoint from which a run goes on; all if there was none (-1)."""
-        for file, last in ((self.metrics, step), (self.scores, evaluated)):
+        for file, last in ((self.metrics, step), (self.actors, step), (self.scores, evaluated)):
             if file.exists():
                 with file.open(newline="") as lines:
                     reader = csv.DictReader(lines)

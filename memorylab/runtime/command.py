@@ -1,10 +1,12 @@
 """`memorylab train`."""
 
 import argparse
+import importlib.util
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 import tyro
@@ -12,6 +14,7 @@ import tyro
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import PRESETS, preset_config
 from memorylab.runtime.display import Display
+from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.training import Training
 from memorylab.tasks.task import find_task
 
@@ -33,7 +36,10 @@ class TrainOptions:
     device: str = "cpu"
     """Where the agent computes: cpu, cuda, cuda:1 ..."""
     threads: int | None = None
-    """Threads to use; one per core if not given."""
+    """Threads to use; one per core if not given. On Ray: of each learner, one if not given."""
+    runtime: Literal["in-process", "ray"] = "in-process"
+    """In this process alone, or on a Ray cluster; a run may move from one to the other."""
+    cluster: tyro.conf.OmitArgPrefixes[ClusterOptions] = ClusterOptions()  # noqa: RUF009 (frozen)
 
 
 def train_options(arguments: Sequence[str]) -> TrainOptions:
@@ -59,6 +65,25 @@ def check_device(name: str) -> None:
         raise ValueError(f"the device {name!r} cannot be used: {str(problem).splitlines()[0]}") from problem
 
 
+def check_runtime(options: TrainOptions) -> None:
+    if options.runtime == "in-process" and options.cluster != ClusterOptions():
+        raise ValueError("the settings of a cluster (--actors, --address ...) need --runtime ray")
+    if options.runtime == "ray":
+        options.cluster.trajectories_per_update(options.config)
+        if options.device != "cpu":
+            raise ValueError("on Ray the learners' GPUs are given by --learner-gpus, not by --device")
+        if importlib.util.find_spec("ray") is None:
+            raise ValueError("--runtime ray needs Ray: pip install 'memorylab[cluster]'")
+
+
+def new_training(options: TrainOptions, out: Path, display: Display) -> Training:
+    if options.runtime == "in-process":
+        return Training(options.config, out, options.device, options.threads, display.tell)
+    from memorylab.runtime.on_ray.training import RayTraining  # not everyone has Ray
+
+    return RayTraining(options.config, out, options.cluster, options.threads, display.tell)
+
+
 def train(arguments: Sequence[str]) -> None:
     options = train_options(arguments)
     config = options.config
@@ -67,11 +92,12 @@ def train(arguments: Sequence[str]) -> None:
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"--threads must be 1 or more, not {options.threads}")
     check_device(options.device)
+    check_runtime(options)
     name = f"{find_task(config.task).short}-{config.model}-{config.preset}-seed{config.seed}"
     out = options.out or Path("runs") / name
     title = f"{config.model} on {config.task}, preset {config.preset}, in {out}"
     with Display(title, config.steps, options.minutes) as display:
-        training = Training(config, out, options.device, options.threads, display.tell)
+        training = new_training(options, out, display)
         if training.step:
             print(f"going on with {out} at step {training.step:,}", file=sys.stderr)
         try:

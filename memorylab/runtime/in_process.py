@@ -115,6 +115,8 @@ class InProcess:
         return {"waiting_version": self.waiting.version if self.waiting else None, "waiting_episodes": episodes}
 
     def restore(self, named: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+        if "games" not in named:  # a cluster's checkpoint: games begin anew
+            return
         self.actor.restore(part_of(named, "actor."))
         self.env.restore(named["games"].numpy())  # type: ignore[attr-defined]
         if facts["waiting_version"] is not None:

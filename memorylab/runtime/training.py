@@ -5,13 +5,13 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -48,6 +48,24 @@ class Report:
     metrics: Metrics = field(default_factory=dict)
 
 
+class Runtime(Protocol):
+    """Who calls actors and learner."""
+
+    learner: Any  # what a Learner has: version, tensors, restore
+
+    def new_games(self, games: Any, seed: int) -> None: ...
+
+    def advance(self, share_done: float) -> Progress: ...
+
+    def tensors(self) -> dict[str, Tensor]: ...
+
+    def facts(self) -> dict[str, Any]: ...
+
+    def restore(self, named: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Training:
     """One run. `run` goes on until its steps or minutes are spent; call it again, or anew, to go on."""
 
@@ -59,17 +77,18 @@ class Training:
         threads: int | None = None,
         tell: Callable[[Report], None] = lambda _: None,
     ):
-        self.config, self.tell = config, tell
+        self.config, self.device, self.tell = config, device, tell
         self.threads = threads or len(os.sched_getaffinity(0))
         self.folder = RunFolder(folder)
         self.folder.open(asdict(config))
         self.board = tensorboard(folder)
         self.stopwatch = Stopwatch()
-        torch.manual_seed(config.seed)
         self.shares = shares(self.threads, config.in_turns)
-        torch.set_num_threads(self.shares.learner)  # before the weights: their last bits depend on it
-        agent = MemoryRecallAgent(config.agent).to(device)
-        self.learner = Learner(agent, config.learner)
+        self.begin()
+
+    def begin(self) -> None:
+        """From the newest checkpoint, or from the start."""
+        config = self.config
         self.step, self.seconds = 0, 0.0
         self.levels: dict[str, float] = {}
         self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT_EPISODES)
@@ -79,15 +98,8 @@ class Training:
         facts = found[1] if found else {}
         curriculum = facts.get("curriculum", {"stage": 0, "scores": []})
         self.curriculum = Curriculum(config.task, config.curriculum, **curriculum)
-        self.runtime = InProcess(
-            self.new_games(),
-            self.learner,
-            config.unroll,
-            self.games_seed(),
-            self.threads,
-            self.stopwatch,
-            config.in_turns,
-        )
+        self.runtime = self.new_runtime()
+        self.learner = self.runtime.learner
         if found:
             try:
                 self.restore(*found)
@@ -97,9 +109,19 @@ class Training:
                 ) from problem
         self.folder.cut_after(self.step if found else -1, self.evaluated)
 
+    def new_runtime(self) -> Runtime:
+        c = self.config
+        torch.manual_seed(c.seed)
+        torch.set_num_threads(self.shares.learner)  # before the weights: their last bits depend on it
+        self.agent = MemoryRecallAgent(c.agent).to(self.device)
+        learner = Learner(self.agent, c.learner)
+        return InProcess(
+            self.new_games(), learner, c.unroll, self.games_seed(), self.threads, self.stopwatch, c.in_turns
+        )
+
     # --- games of the curriculum's stage
 
-    def new_games(self) -> MemoryVectorEnv:
+    def new_games(self) -> Any:
         c = self.config
         size = c.agent.height, c.agent.width
         seed, threads = self.games_seed(), self.shares.actor
@@ -142,8 +164,7 @@ class Training:
                 if now - saved > CHECKPOINT_SECONDS:
                     self.save()
                     saved = time.perf_counter()
-            if self.evaluated != self.step:
-                self.evaluate()
+            self.last_evaluation()
         except Diverged as problem:
             raise RuntimeError(f"{problem}; the last good checkpoint is in {self.folder.checkpoints}") from problem
         except KeyboardInterrupt:
@@ -172,24 +193,33 @@ class Training:
         """The true levels, whatever the curriculum's stage; one level to a thread, recorded when all are played."""
         c = self.config
         levels = c.evaluation_levels if c.evaluate_every else ()
-        seed, episodes = c.seed + 1_000_003, c.evaluation_episodes
+        seed, episodes = evaluation_seed(c), c.evaluation_episodes
 
         def play(level: str) -> list[Episode]:
-            return evaluate(self.learner.agent, c.task, level, episodes, seed, 1, self.give_way)
+            return evaluate(self.agent, c.task, level, episodes, seed, 1, self.give_way)
 
-        rows = []
         with (
             self.stopwatch("evaluation"),
             ThreadPoolExecutor(self.threads, "level", torch.set_num_threads, (1,)) as pool,
         ):
-            for level, played in zip(levels, pool.map(play, levels), strict=True):
-                self.levels[level] = mean(episode.score for episode in played)
-                rows += [
-                    {"step": self.step, "level": level, "scale": e.scale, "return": e.score, "length": e.length,
-                     "seed": e.seed} for e in played
-                ]  # fmt: skip
+            played = list(pool.map(play, levels))
+        self.record(self.step, levels, played)
+
+    def record(self, step: int, levels: Sequence[str], played: Sequence[list[Episode]]) -> None:
+        """What an evaluation of the weights of that step came to."""
+        rows = []
+        for level, episodes in zip(levels, played, strict=True):
+            self.levels[level] = mean(episode.score for episode in episodes)
+            rows += [
+                {"step": step, "level": level, "scale": e.scale, "return": e.score, "length": e.length, "seed": e.seed}
+                for e in episodes
+            ]
         self.folder.append(self.folder.scores, rows)
-        self.evaluated = self.step
+        self.evaluated = step
+
+    def last_evaluation(self) -> None:
+        if self.evaluated != self.step:
+            self.evaluate()
 
     def report(self, gathered: list[Metrics], rate: float) -> None:
         metrics = {name: mean(m[name] for m in gathered) for name in gathered[0]} if gathered else {}
@@ -243,6 +273,10 @@ class Training:
         self.runtime.close()
         if self.board is not None:
             self.board.close()
+
+
+def evaluation_seed(config: TrainConfig) -> int:
+    return config.seed + 1_000_003
 
 
 @contextmanager

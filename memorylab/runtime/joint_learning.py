@@ -1,0 +1,94 @@
+"""Several learners that share a batch, with PyTorch's distributed package: the update of one learner on the whole.
+
+Each has a share of the games. Losses are means over steps, so that the mean of the learners' gradients is the gradient
+of the joint mean, and their sum that of the joint sum. Only CPC divides by something that shares differ in, the number
+of pairs within an episode: the learners count those together. Clipping comes after. All begin with the same weights and
+take the same steps, so they stay the same.
+"""
+
+import socket
+from collections.abc import Sequence
+from datetime import timedelta
+
+import numpy as np
+import torch
+from torch import Tensor, distributed
+
+from memorylab.agent.controllers import State
+from memorylab.agent.memory import Recalled
+from memorylab.agent.network import Inputs, MemoryRecallAgent
+from memorylab.learning.config import LearnerConfig
+from memorylab.learning.learner import Learner
+from memorylab.learning.trajectory import Trajectory, part_of
+
+Arrays = dict[str, np.ndarray]
+
+TIMEOUT = timedelta(minutes=5)
+
+
+class JointLearner(Learner):
+    """Call `join` in every process before the first update."""
+
+    def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
+        super().__init__(agent, config)
+        self.learners = 1
+
+    def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
+        self.learners = learners
+        if self.agent.device.type == "cuda":
+            distributed.init_process_group("nccl", store=store, rank=rank, world_size=learners, timeout=TIMEOUT)
+        else:
+            options = distributed.ProcessGroupGloo._Options()  # type: ignore[attr-defined]
+            options._devices = [distributed.ProcessGroupGloo.create_device(hostname=host)]
+            options._timeout = TIMEOUT
+            distributed.init_process_group(
+                "gloo", store=store, rank=rank, world_size=learners, timeout=TIMEOUT, pg_options=options
+            )
+        if self.agent.contrastive is not None:
+            self.agent.contrastive.over_learners = self.mean
+
+    def mean(self, part: Tensor) -> Tensor:
+        """Over all learners."""
+        part = part.to(self.agent.dtype, copy=True)
+        distributed.all_reduce(part)
+        return part / self.learners
+
+    def gather_gradients(self) -> None:
+        if self.learners == 1:
+            return
+        gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
+        joint = torch.cat([gradient.reshape(-1) for gradient in gradients])
+        distributed.all_reduce(joint)
+        if self.config.reduction == "mean":
+            joint /= self.learners
+        for gradient, part in zip(gradients, joint.split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(part.view(gradient.shape))
+
+
+def serve_store(host: str) -> tuple[distributed.TCPStore, int]:
+    """Where the learners find each other, on this address alone; its port."""
+    listening = socket.create_server((host, 0))
+    port = listening.getsockname()[1]
+    fd = listening.detach()
+    return distributed.TCPStore(host, port, None, True, TIMEOUT, False, master_listen_fd=fd), port
+
+
+def find_store(host: str, port: int) -> distributed.TCPStore:
+    return distributed.TCPStore(host, port, None, False, TIMEOUT)
+
+
+def joint_trajectory(parts: Sequence[Arrays], device: torch.device) -> Trajectory:
+    """One after the other along the games."""
+    named = {}
+    for name in parts[0]:
+        along = 0 if name.startswith("state") else 1
+        named[name] = torch.from_numpy(np.concatenate([part[name] for part in parts], along)).to(device)
+    recalled = part_of(named, "recalled_")
+    state: State = tuple(named[f"state{i}"] for i in range(sum(name.startswith("state") for name in named)))
+    return Trajectory(
+        Inputs(**part_of(named, "inputs_")),
+        named["actions"],
+        named["log_mu"],
+        Recalled(**({"k": None} | recalled)) if recalled else None,  # type: ignore[arg-type]
+        state,
+    )

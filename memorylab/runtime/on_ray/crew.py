@@ -1,0 +1,174 @@
+"""The actors of a run: each plays one trajectory at a time, and one that dies is replaced."""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import ray
+import torch
+from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
+
+from memorylab.agent.config import AgentConfig
+from memorylab.agent.network import MemoryRecallAgent
+from memorylab.learning.actor import Actor, VectorGames
+from memorylab.learning.trajectory import Episode
+
+MakeGames = Callable[..., VectorGames]  # called with seed=
+
+
+class Note(NamedTuple):
+    """What the driver hears of a trajectory; the trajectory itself goes from actor to learner."""
+
+    episodes: list[Episode]
+    version: int  # of the weights that played it
+    steps: int
+    seconds: float  # that it took to play
+    bytes: int
+    host: str
+    pid: int
+
+
+class RemoteActor:
+    """An actor in a process of its own."""
+
+    def __init__(self, agent: AgentConfig, unroll: int):
+        torch.set_num_threads(1)
+        self.agent, self.unroll = MemoryRecallAgent(agent), unroll
+
+    def new_games(self, make_games: MakeGames, seed: int) -> None:
+        self.actor = Actor(make_games(seed=seed), self.agent, self.unroll, seed)
+
+    def collect(self, weights: list[np.ndarray], version: int) -> tuple[dict[str, np.ndarray], Note]:
+        start = perf_counter()
+        self.actor.take_weights([torch.tensor(part) for part in weights], version)
+        trajectory, episodes, version = self.actor.collect()
+        arrays = {name: part.numpy() for name, part in trajectory.tensors().items()}
+        size, seconds = sum(part.nbytes for part in arrays.values()), perf_counter() - start
+        place = socket.gethostname(), os.getpid()
+        return arrays, Note(episodes, version, trajectory.actions[1:].numel(), seconds, size, *place)
+
+
+@dataclass
+class Member:
+    """One actor, as the crew knows it."""
+
+    handle: Any
+    host: str = ""  # not known before its first trajectory
+    pid: int = 0
+    steps: int = 0  # since the last report
+    seconds: float = 0.0  # of playing, since the last report
+    busy: bool = False
+
+
+@dataclass
+class Arrival:
+    """A trajectory that waits for the learner."""
+
+    actor: int
+    trajectory: Any  # future
+    note: Note
+
+
+@dataclass
+class Crew:
+    agent: AgentConfig
+    unroll: int
+    actors: int
+    made: int = 0  # since the run began; seeds follow from it, so that no actor plays the games of a dead one
+    first: int = 0  # the number of the first of those at work
+    replaced: int = 0
+    failures: int = 0  # since the last trajectory
+    members: list[Member] = field(default_factory=list)
+    playing: dict[Any, tuple[int, Any]] = field(default_factory=dict)  # future of the note: actor, of the trajectory
+
+    def new_games(self, make_games: MakeGames, seed: int) -> None:
+        """All play these from now on; what they were playing is forgotten."""
+        self.make_games, self.seed = make_games, seed
+        self.playing.clear()
+        for number, member in enumerate(self.members, self.first):
+            self.begin(member.handle, number)
+            member.busy = False
+        while len(self.members) < self.actors:
+            self.members.append(self.new_member())
+
+    def renew_seeds(self) -> None:
+        """The next games are none that were played before."""
+        self.first, self.made = self.made, self.made + len(self.members)
+
+    def new_member(self) -> Member:
+        remote: Any = ray.remote(num_cpus=1)(RemoteActor)
+        handle = remote.remote(self.agent, self.unroll)
+        self.begin(handle, self.made)
+        self.made += 1
+        return Member(handle)
+
+    def begin(self, handle: Any, number: int) -> None:
+        handle.new_games.remote(self.make_games, self.seed + 10**9 * number)  # the first has the seed of in-process
+
+    def play(self, index: int, weights: Any, version: int) -> None:
+        """One more trajectory; `weights` is a future, which its node fetches once for all actors there."""
+        member = self.members[index]
+        trajectory, note = member.handle.collect.options(num_returns=2).remote(weights, version)
+        self.playing[note] = index, trajectory
+        member.busy = True
+
+    def idle(self) -> list[int]:
+        return [index for index, member in enumerate(self.members) if not member.busy]
+
+    def arrivals(self, wait: float | None) -> list[Arrival]:
+        """What has been played, as it came; waits so many seconds for the first, None for ever."""
+        notes = list(self.playing)
+        if not notes:
+            return []
+        ready, _ = ray.wait(notes, num_returns=1, timeout=wait)
+        ready, _ = ray.wait(notes, num_returns=len(notes), timeout=0) if ready else (ready, [])
+        return [arrival for note in ready if (arrival := self.arrived(note))]
+
+    def arrived(self, future: Any) -> Arrival | None:
+        index, trajectory = self.playing.pop(future)
+        member = self.members[index]
+        member.busy = False
+        try:
+            note = ray.get(future)
+        except RayActorError as problem:
+            self.replace(index, problem)
+            return None
+        except ObjectLostError:  # the weights it was to play with; there will be others
+            return None
+        except RayTaskError as problem:
+            raise RuntimeError(f"an actor failed: {problem.cause!r}") from problem
+        self.failures = 0
+        member.steps += note.steps
+        member.seconds += note.seconds
+        member.host, member.pid = note.host, note.pid
+        return Arrival(index, trajectory, note)
+
+    def replace(self, index: int, problem: RayActorError) -> None:
+        self.failures += 1
+        reason = " ".join(str(problem).split())
+        if self.failures > 3 * self.actors:
+            raise RuntimeError(f"actors die before they have played anything: {reason}")
+        self.replaced += 1
+        print(f"memorylab: actor {index} died and is replaced ({reason[:200]})", file=sys.stderr)
+        self.members[index] = self.new_member()
+
+    def rates(self, seconds: float) -> list[dict[str, Any]]:
+        """What each actor did in these last seconds."""
+        rows = []
+        for index, member in enumerate(self.members):
+            rate, busy = round(member.steps / seconds), f"{member.seconds / seconds:.3f}"
+            place = {"host": member.host, "pid": member.pid}
+            rows.append({"actor": index, **place, "steps_per_second": rate, "busy": busy})
+            member.steps, member.seconds = 0, 0.0
+        return rows
+
+    def close(self) -> None:
+        for member in self.members:
+            ray.kill(member.handle)
+        self.members.clear()
+        self.playing.clear()

@@ -1,0 +1,150 @@
+"""The learner of a run as one or more Ray processes."""
+
+from collections.abc import Mapping, Sequence
+from statistics import mean
+from typing import Any
+
+import numpy as np
+import ray
+import torch
+from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
+from torch import Tensor
+
+from memorylab.agent.config import AgentConfig
+from memorylab.agent.network import MemoryRecallAgent
+from memorylab.learning.config import LearnerConfig
+from memorylab.learning.learner import Diverged, Metrics
+from memorylab.runtime.joint_learning import Arrays, JointLearner, find_store, joint_trajectory, serve_store
+
+DEATH_SECONDS = 20.0  # until Ray knows of a death
+
+
+class LearnerLost(RuntimeError):
+    """A learner's process or node died."""
+
+
+class RemoteLearner:
+    """A learner in a process of its own."""
+
+    def __init__(self, agent: AgentConfig, config: LearnerConfig, seed: int, threads: int, device: str):
+        torch.set_num_threads(threads)  # before the weights: their last bits depend on it
+        torch.manual_seed(seed)
+        self.learner = JointLearner(MemoryRecallAgent(agent).to(device), config)
+
+    def open_store(self) -> tuple[str, int]:
+        """The first learner's: where the others find it."""
+        self.host = ray.util.get_node_ip_address()
+        self.store, port = serve_store(self.host)
+        return self.host, port
+
+    def join(self, rank: int, learners: int, host: str, port: int) -> None:
+        if rank > 0:
+            self.store = find_store(host, port)
+        self.learner.join(self.store, rank, learners, ray.util.get_node_ip_address())
+
+    def take(self, *trajectories: Arrays) -> None:
+        """What the next update learns from."""
+        self.batch = joint_trajectory(trajectories, self.learner.agent.device)
+
+    def learn(self, share_done: float) -> tuple[Metrics, list[np.ndarray]]:
+        return self.learner.update(self.batch, share_done), self.weights()
+
+    def weights(self) -> list[np.ndarray]:
+        return [np.ascontiguousarray(part.detach().cpu().numpy()) for part in self.learner.agent.parameters()]
+
+    def tensors(self) -> Arrays:
+        return {name: part.cpu().numpy() for name, part in self.learner.tensors().items()}
+
+    def restore(self, arrays: Arrays, version: int) -> None:
+        self.learner.restore({name: torch.tensor(part) for name, part in arrays.items()}, version)
+
+
+class Learners:
+    """What the driver calls; `weights` is a future of the newest."""
+
+    def __init__(
+        self, agent: AgentConfig, config: LearnerConfig, seed: int, learners: int = 1, threads: int = 1, gpus: float = 0
+    ):
+        self.updates = config.updates
+        self.version = 0
+        self.reduce_loss = sum if config.reduction == "sum" else mean
+        remote: Any = ray.remote(num_cpus=threads, num_gpus=gpus)(RemoteLearner)
+        device = "cuda" if gpus else "cpu"
+        self.workers = [remote.remote(agent, config, seed, threads, device) for _ in range(learners)]
+        if learners > 1:
+            [place] = each(self.workers[:1], "open_store")
+            await_all([worker.join.remote(rank, learners, *place) for rank, worker in enumerate(self.workers)])
+        self.weights = self.workers[0].weights.remote()
+
+    def update(self, trajectories: Sequence[Any], share_done: float) -> Metrics | None:
+        """From these futures, each learner its share; None if one of them is lost, then no learner begins."""
+        share = len(trajectories) // len(self.workers)
+        try:
+            await_all(
+                [
+                    worker.take.remote(*trajectories[share * rank : share * (rank + 1)])
+                    for rank, worker in enumerate(self.workers)
+                ]
+            )
+        except ObjectLostError:
+            return None
+        results = [worker.learn.options(num_returns=2).remote(share_done) for worker in self.workers]
+        told = await_all([metrics for metrics, _ in results])
+        self.weights = results[0][1]
+        self.version += self.updates
+        metrics = {name: mean(m[name] for m in told) for name in told[0]}
+        return metrics | {"loss": self.reduce_loss(m["loss"] for m in told)}
+
+    def check(self) -> None:
+        """LearnerLost if one is dead; one that is not there yet is not."""
+        futures = [worker.__ray_ready__.remote() for worker in self.workers]
+        await_all(ray.wait(futures, num_returns=len(futures), timeout=1.0)[0])
+
+    def tensors(self) -> dict[str, Tensor]:
+        [arrays] = each(self.workers[:1], "tensors")
+        return {name: torch.tensor(part) for name, part in arrays.items()}
+
+    def restore(self, named: Mapping[str, Tensor], version: int) -> None:
+        arrays = ray.put({n: p.numpy() for n, p in named.items() if n.startswith(("agent.", "optimiser."))})
+        each(self.workers, "restore", arrays, version)
+        self.version = version
+        self.weights = self.workers[0].weights.remote()
+
+    def close(self) -> None:
+        for worker in self.workers:
+            ray.kill(worker)
+
+
+def each(workers: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
+    return await_all([getattr(worker, method).remote(*arguments) for worker in workers])
+
+
+def await_all(futures: Sequence[Any]) -> list[Any]:
+    """Whichever fails first is told at once: the others may wait for it."""
+    waiting = list(futures)
+    try:
+        while waiting:
+            ready, waiting = ray.wait(waiting)
+            ray.get(ready)
+    except RayActorError as problem:
+        raise LearnerLost(" ".join(str(problem).split())[:200]) from problem
+    except ObjectLostError:
+        raise
+    except RayTaskError as problem:
+        if not isinstance(problem.cause, Diverged) and is_dead(waiting):
+            raise LearnerLost(f"another learner's connection broke: {problem.cause}") from None
+        raise problem.cause from None
+    return ray.get(list(futures))
+
+
+def is_dead(futures: Sequence[Any]) -> bool:
+    """Whether the process of one of them died. Those that compute with it notice before Ray does."""
+    ready, _ = ray.wait(list(futures), num_returns=len(futures), timeout=DEATH_SECONDS) if futures else ([], [])
+    for future in ready:
+        try:
+            ray.get(future)
+        except RayActorError:
+            return True
+        except RayTaskError:
+            continue
+    return False

@@ -1,0 +1,315 @@
+"""Runs on real Ray clusters of several nodes, with processes and nodes killed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from statistics import mean
+
+import pytest
+import ray
+import torch
+from ray.cluster_utils import Cluster
+from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
+
+from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
+from memorylab.cli import main
+from memorylab.learning.checkpoints import checkpoints, load_checkpoint
+from memorylab.learning.config import LearnerConfig
+from memorylab.learning.evaluation import play_episodes
+from memorylab.learning.stopwatch import Stopwatch
+from memorylab.learning.tiny_games import SIDE, RememberBit
+from memorylab.runtime import training as module
+from memorylab.runtime.on_ray.cluster import probe
+from memorylab.runtime.on_ray.crew import Crew
+from memorylab.runtime.on_ray.learners import LearnerLost, Learners
+from memorylab.runtime.on_ray.options import ClusterOptions
+from memorylab.runtime.on_ray.runs import run_many
+from memorylab.runtime.on_ray.runtime import RayRuntime
+from memorylab.runtime.on_ray.training import RayTraining
+
+SYSTEM = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 300,
+    "health_check_failure_threshold": 3,
+    "worker_niceness": 0,
+}
+NODE = {"object_store_memory": 100 * 2**20, "include_dashboard": False}
+QUIET = {"evaluate_every": 0}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Three nodes of one core each."""
+    made = Cluster(True, head_node_args={"num_cpus": 1, "_system_config": SYSTEM, **NODE})
+    made.connect()
+    for _ in range(2):
+        made.add_node(num_cpus=1, **NODE)
+    made.wait_for_nodes()
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch):
+    make_hasty(monkeypatch.setattr)
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+def ray_run(config, folder: Path, **options) -> RayTraining:
+    training = RayTraining(config, folder, ClusterOptions(**options), threads=1)
+    try:
+        training.run()
+    finally:
+        training.close()
+    return training
+
+
+def at_update(monkeypatch, number: int, act) -> None:
+    """Call `act` with the runtime after the update of that number."""
+    plain, calls = RayRuntime.advance, []
+
+    def watched(self, share_done):
+        progress = plain(self, share_done)
+        calls.append(None)
+        if len(calls) == number:
+            act(self)
+        return progress
+
+    monkeypatch.setattr(RayRuntime, "advance", watched)
+
+
+def process_of(handle) -> int:
+    return ray.get(handle.__ray_call__.remote(lambda _: os.getpid()))
+
+
+def node_of(handle) -> str:
+    return ray.get(handle.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
+
+
+def kill_node(cluster: Cluster, node_id: str) -> None:
+    [node] = [node for node in cluster.list_all_nodes() if node.node_id == node_id]
+    for processes in node.all_processes.values():
+        for each in processes:
+            each.process.kill()
+
+
+def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path):
+    config = tiny_config(**QUIET)
+    trained(config, tmp_path / "here")
+    done = ray_run(config, tmp_path / "ray")
+    assert done.curriculum.stage == 2
+    (here, facts), (there, other) = (load_checkpoint(tmp_path / name / "checkpoints") for name in ("here", "ray"))
+    assert {name.split(".")[0] for name in there} == {"agent", "optimiser"}
+    for name, part in there.items():
+        assert torch.equal(part, here[name]), name
+    assert all(facts[name] == other[name] for name in ("step", "version", "episodes", "curriculum"))
+    longer = trained(replace(config, steps=50 * UPDATE), tmp_path / "ray")  # and on in one process
+    assert (longer.step, longer.learner.version) == (50 * UPDATE, 50)
+
+
+def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_path, monkeypatch, capsys):
+    def lose_a_node(runtime: RayRuntime) -> None:
+        away = [i for i, m in enumerate(runtime.crew.members) if node_of(m.handle) != cluster.head_node.node_id]
+        until = time.monotonic() + 100
+        while not any(arrival.actor == away[0] for arrival in runtime.ready):
+            assert time.monotonic() < until
+            runtime.ready += runtime.crew.arrivals(1.0)
+            runtime.ready = [arrival for arrival in runtime.ready if arrival.actor == away[0]]
+        kill_node(cluster, node_of(runtime.crew.members[away[0]].handle))
+
+    at_update(monkeypatch, 10, lose_a_node)
+    at_update(monkeypatch, 20, lambda _: cluster.add_node(num_cpus=1, **NODE))
+    games = 16  # Ray keeps on the node what is more than 100 kB
+    done = ray_run(tiny_config(**QUIET, games=games, steps=40 * games * UNROLL), tmp_path, actors=2)
+    metrics = rows(tmp_path / "metrics.csv")
+    assert float(metrics[0]["bytes_per_step"]) * games * UNROLL > 100_000
+    assert [int(row["step"]) for row in metrics] == [games * UNROLL * update for update in range(1, 41)]
+    assert done.learner.version == 40, "every step that was counted was learned from, once"
+    assert metrics[-1]["actors_replaced"] == "1"
+    assert capsys.readouterr().err.count("died and is replaced") == 1
+
+
+def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path, monkeypatch, capsys):
+    """A run that began in one process."""
+    settings = {"evaluation_levels": ("train",), "evaluation_episodes": 1}
+    trained(tiny_config(**settings, steps=5 * UPDATE), tmp_path)
+    save = RayTraining.save
+
+    def seldom(self):
+        if self.step % (7 * UPDATE) == 0 or self.step == self.config.steps:
+            save(self)
+
+    monkeypatch.setattr(RayTraining, "save", seldom)
+    monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
+    at_update(monkeypatch, 1, lambda _: os.kill(worker_named("ray::Evaluator"), signal.SIGKILL))
+    at_update(monkeypatch, 7, lambda runtime: os.kill(process_of(runtime.learner.workers[0]), signal.SIGKILL))
+    done = ray_run(tiny_config(**settings, steps=30 * UPDATE), tmp_path)
+    assert [int(row["step"]) for row in rows(tmp_path / "metrics.csv")] == list(range(UPDATE, 30 * UPDATE + 1, UPDATE))
+    assert done.learner.version == 30
+    assert f"the learner died at step {12 * UPDATE}; going on from step {7 * UPDATE}" in capsys.readouterr().err
+    evaluated = [int(row["step"]) for row in rows(tmp_path / "scores.csv")]
+    assert evaluated == sorted(set(evaluated)), "no evaluation twice"
+    assert evaluated[-1] == 30 * UPDATE
+
+
+def test_a_stopped_actor_holds_up_nobody_and_its_old_trajectory_is_dropped(cluster, tmp_path, monkeypatch):
+    stopped = []
+
+    def stop(runtime: RayRuntime) -> None:
+        stopped.append(process_of(runtime.crew.members[1].handle))
+        os.kill(stopped[0], signal.SIGSTOP)
+
+    def go_on(_: RayRuntime) -> None:
+        os.kill(stopped[0], signal.SIGCONT)
+
+    at_update(monkeypatch, 20, stop)
+    at_update(monkeypatch, 60, go_on)
+    ray_run(tiny_config(**QUIET, steps=120 * UPDATE), tmp_path, actors=2, max_lag=10)
+    metrics = rows(tmp_path / "metrics.csv")
+    assert max(float(row["policy_lag_max"]) for row in metrics) <= 10
+    assert metrics[-1]["trajectories_dropped"] == "1"
+    assert metrics[-1]["actors_replaced"] == "0"
+    assert max(float(row["queue_depth"]) for row in metrics) <= 2
+    assert {row["actor"] for row in rows(tmp_path / "actors.csv")} == {"0", "1"}
+    histogram = [name for name in metrics[0] if name.startswith("lag_")]
+    assert all(abs(sum(float(row[name]) for name in histogram) - 1) < 1e-6 for row in metrics)
+
+
+BIT = {"learning_rate": 5e-3, "entropy_cost": 0.02, "discount": 0.9, "adam_epsilon": 1e-8, "gradient_norm": 1.0}
+
+
+def test_a_bit_is_learned_by_two_actors_and_two_learners(cluster):
+    """As in one process (test_tiny_games); afterwards both learners have the same weights."""
+    cluster.add_node(num_cpus=1, **NODE)
+    sizes = {"embedding_size": 32, "hidden_size": 32}
+    base = AgentConfig(encoder="small", height=SIDE, width=SIDE, actions=RememberBit.actions, **sizes)
+    agent = model_config("lstm", base)
+    learners = Learners(agent, LearnerConfig(reduction="mean", **BIT), seed=0, learners=2)
+    runtime = RayRuntime(learners, Crew(agent, unroll=24, actors=2), 2, Stopwatch())
+    runtime.new_games(partial(RememberBit, 5, 8), seed=0)
+    scores: list[float] = []
+    for _ in range(500):
+        scores += [episode.score for episode in runtime.advance(0.0).episodes]
+        if len(scores) > 200 and mean(scores[-200:]) >= 0.95:
+            break
+    one, other = ([torch.tensor(part) for part in ray.get(w.weights.remote())] for w in learners.workers)
+    os.kill(process_of(learners.workers[1]), signal.SIGKILL)
+    with pytest.raises(LearnerLost):
+        runtime.advance(0.0)
+    runtime.close()
+    assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+    trained_agent = MemoryRecallAgent(agent)
+    with torch.no_grad():
+        for mine, theirs in zip(trained_agent.parameters(), one, strict=True):
+            mine.copy_(theirs)
+    assert mean(e.score for e in play_episodes(RememberBit(5, 100, seed=1), trained_agent, 400, seed=1)) >= 0.9
+
+
+SIZES = ("height", 20, "width", 24, "embedding-size", 8, "hidden-size", 8, "key-size", 4, "capacity", 16)
+LOOP = ("games", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "evaluate-every", 400, "steps", 800)
+TINY = [f"--{part}" if i % 2 == 0 else str(part) for i, part in enumerate((*SIZES, *LOOP))]
+
+
+def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path):
+    command = [sys.executable, str(Path(__file__).with_name("ray_driver.py")), *TINY]
+    command += ["--evaluation-levels", "train", "--address", cluster.address, "--out", str(tmp_path / "run")]
+    until = time.monotonic() + 200
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as driver:
+        while len(rows(tmp_path / "run" / "metrics.csv")) < 10:
+            assert driver.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        driver.kill()
+    kept = int(checkpoints(tmp_path / "run" / "checkpoints")[-1].stem.removeprefix("step-"))
+    assert 0 < kept < 800
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    assert f"going on with {tmp_path / 'run'} at step {kept}" in done.stderr
+    assert [int(row["step"]) for row in rows(tmp_path / "run" / "metrics.csv")] == list(range(UPDATE, 801, UPDATE))
+    steps = [int(row["step"]) for row in rows(tmp_path / "run" / "scores.csv")]
+    assert steps == sorted(set(steps)), "no evaluation twice"
+    assert steps[-1] == 800
+
+
+# --- what goes wrong
+
+
+def told(capsys, *arguments: str) -> str:
+    """The one sentence of a command that fails."""
+    with pytest.raises(SystemExit) as end:
+        main(["train", "avm", *arguments])
+    assert end.value.code == 2
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_without_ray_the_extra_is_named(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    said = told(capsys, "--runtime", "ray", "--out", str(tmp_path / "run"))
+    assert said == "memorylab: --runtime ray needs Ray: pip install 'memorylab[cluster]'"
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--actors", "2"], "need --runtime ray"),
+        (["--runtime", "ray", "--actors", "0"], "actors must be at least 1, not 0"),
+        (["--runtime", "ray", "--games", "32", "--games-per-actor", "20"], "games must be a multiple of"),
+        (
+            ["--runtime", "ray", "--learners", "5"],
+            "games must be a multiple of games-per-actor x learners, 160, not 32",
+        ),
+        (["--runtime", "ray", "--learner-gpus", "1"], "the learners need 1 GPUs, the cluster has 0"),
+    ],
+)
+def test_settings_that_cannot_be_are_told(cluster, capsys, tmp_path, arguments, said):
+    assert said in told(capsys, *arguments, "--out", str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_wrong_address_is_told_within_30_seconds():
+    start = time.monotonic()
+    for address, said in (("nonsense", "must be auto or HOST:PORT"), ("127.0.0.1:9", "Connection refused")):
+        with pytest.raises(ValueError, match=said):
+            probe(address)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(ValueError, match=f"no Ray cluster that lets us in answers at {address}"):
+            probe(address)
+    assert time.monotonic() - start < 30
+
+
+# --- many runs
+
+
+def test_many_runs_share_the_cluster_and_survive_a_kill(cluster, tmp_path):
+    few = [*TINY, "--evaluate-every", "0", "--steps", "2000", "--threads", "1"]
+    trains = [["train", "avm", *few, "--out", str(tmp_path / name)] for name in ("one", "two")]
+    running = run_many([*trains, ["train", "nosuch"]])
+    ended = [next(running)]
+    assert ended[0].code == 2
+    assert "unknown task 'nosuch'" in ended[0].error
+    os.kill(worker_named("ray::run_command"), signal.SIGKILL)
+    ended += running
+    assert {(each.number, each.code) for each in ended} == {(0, 0), (1, 0), (2, 2)}
+    assert [checkpoints(tmp_path / n / "checkpoints")[-1].stem for n in ("one", "two")] == ["step-000000002000"] * 2
+
+
+def worker_named(title: str) -> int:
+    for _ in range(100):
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if path.read_bytes().startswith(title.encode()):
+                    return int(path.parent.name)
+        time.sleep(0.1)
+    raise AssertionError(f"no {title}")
