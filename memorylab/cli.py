@@ -34,6 +34,8 @@ TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks
 AllTasks = Positional[TaskNames]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 errors = Console(stderr=True)
+LOOPBACK = "127.0.0.1"
+SCORES = Path("human-scores.db")
 
 
 def list_tasks(json: Flag = False) -> None:
@@ -189,6 +191,39 @@ def curve(run: Positional[Path], out: Path = Path("curve.png")) -> None:
     print(out)
 
 
+def play(scores: Path = SCORES, host: str = LOOPBACK, port: int = 8400) -> None:
+    """A web page on which people play the tasks; every finished episode is stored.
+
+    Args:
+        scores: SQLite file for what was played; made if it is not there.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    needs_web("memorylab.web.commands").play(scores, host, port)
+
+
+def human_scores(
+    scores: Positional[Path] = SCORES, json: Flag = False, csv: Flag = False, out: Path | None = None
+) -> None:
+    """What people scored, as the laboratory's R_human: mean, standard error and number of finished episodes.
+
+    Args:
+        scores: The file that `memorylab play` filled.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+        out: Also write the scores to this .csv or .json file.
+    """
+    if out and out.suffix not in (".csv", ".json"):
+        raise ValueError(f"--out must end in .csv or .json, not {out.name!r}")
+    rows = needs_web("memorylab.web.store").EpisodeStore(scores, create=False).human_scores()
+    if not rows:
+        raise ValueError(f"{scores} holds no finished episode yet")
+    if out:
+        with replacing(out) as temporary:
+            temporary.write_text(as_csv(rows) if out.suffix == ".csv" else as_json(rows))
+    print_rows(rows, json, csv, human_table)
+
+
 def train() -> None:
     """Train an agent on a task; memorylab train --help tells all settings."""
 
@@ -240,6 +275,14 @@ def baseline_table(rows: list[Baseline]) -> Table:
     return table
 
 
+def human_table(rows: list[Any]) -> Table:
+    table = Table("task", "level", *map(right, ("score", "± s.e.", "n")), "source")
+    for row in rows:
+        numbers = f"{row.mean:.3f}", f"{row.standard_error:.3f}", str(row.n)
+        table.add_row(find_task(row.task).short, row.level, *numbers, row.source)
+    return table
+
+
 def speed_table(rows: list[Speed]) -> Table:
     one = rows[0]
     title = f"{one.games} games, {one.threads} threads, {one.height} x {one.width}, steps/s"
@@ -281,15 +324,21 @@ VERBS: dict[str, Callable] = {
     "bench": bench,
     "train": train,
     "curve": curve,
+    "play": play,
+    "human-scores": human_scores,
 }
 
 
-def needs_agent(module: str) -> Any:
-    """A module that only the extra `agent` can import; the suite alone must not wait for PyTorch."""
+def needs_agent(module: str, extra: str = "agent") -> Any:
+    """A module that only an extra can import; the suite alone must not wait for PyTorch."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[agent]'") from None
+        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[{extra}]'") from None
+
+
+def needs_web(module: str) -> Any:
+    return needs_agent(module, "web")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
