@@ -74,7 +74,9 @@ class Guard:
                 for name, value in SAFETY_HEADERS.items():
                     headers.setdefault(name, value)
                 if self.token and message["status"] < 400 and b"token=" in scope["query_string"]:
-                    headers.append("set-cookie", f"{self.cookie(scope)}={self.token}; HttpOnly; SameSite=Strict; Path=/")
+                    headers.append(
+                        "set-cookie", f"{self.cookie(scope)}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+                    )
             await send(message)
 
         return send_with_headers

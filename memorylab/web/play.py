@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
 from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.paper import episode_rewards
@@ -69,9 +69,8 @@ class Room:
         self.players += 1
         try:
             await Seat(socket, self.store).play()
-        except (WebSocketDisconnect, RuntimeError) as problem:  # Starlette says the latter of a socket that is gone
-            if isinstance(problem, RuntimeError) and "websocket" not in str(problem).lower():
-                raise
+        except (WebSocketDisconnect, WebSocketDisconnected, TimeoutError):
+            log.debug("a player has left")
         finally:
             self.players -= 1
 
@@ -127,7 +126,7 @@ class Seat:
             return "finished"
         for work in done:
             problem = work.exception()
-            if problem and not isinstance(problem, (WebSocketDisconnect, TimeoutError)):
+            if problem and not isinstance(problem, (WebSocketDisconnect, WebSocketDisconnected, TimeoutError)):
                 raise problem
         return "aborted"
 

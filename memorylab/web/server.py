@@ -29,6 +29,7 @@ def bound(host: str, port: int) -> socket.socket:
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         server.bind((host, port))
+        server.listen()  # the link works from the moment it is printed
     except OSError as problem:
         server.close()
         raise ValueError(f"cannot listen on {host}, port {port}: {problem.strerror}; give another --port") from problem
@@ -51,6 +52,11 @@ def serve(app: ASGIApp, host: str, port: int, title: str) -> None:
             file=sys.stderr,
         )
     print(f"{title}: {link}", flush=True)
+    with listening:
+        server_for(app, token, host).run(sockets=[listening])
+
+
+def server_for(app: ASGIApp, token: str | None = None, host: str = LOOPBACK[0]) -> uvicorn.Server:
     config = uvicorn.Config(
         Guard(app, token, {*LOOPBACK, host}),
         log_level="warning",
@@ -61,5 +67,4 @@ def serve(app: ASGIApp, host: str, port: int, title: str) -> None:
         timeout_graceful_shutdown=2,
         server_header=False,
     )
-    with listening:
-        uvicorn.Server(config).run(sockets=[listening])
+    return uvicorn.Server(config)

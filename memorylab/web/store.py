@@ -127,7 +127,7 @@ class EpisodeStore:
             return [row["score"] for row in database.execute(question, (task, level, *view))]
 
     def human_scores(self) -> list[HumanScore]:
-        """Mean, standard error and number of finished episodes per level and size of view; aborted ones do not count."""
+        """Of the finished episodes, per level and size of view; aborted ones do not count."""
         question = "SELECT DISTINCT task, level, height, width FROM episodes WHERE outcome = 'finished'"
         with self.open() as database:
             found = [tuple(row) for row in database.execute(question)]
@@ -144,6 +144,6 @@ class EpisodeStore:
 def played(row: Any) -> Played:
     rewards = np.frombuffer(row["rewards"], "<f4").astype(np.float32)
     names = ("task", "level", "seed", "height", "width", "actions")
-    episode = Episode(*(row[name] for name in names), rewards)
+    episode = Episode(**{name: row[name] for name in names}, rewards=rewards)
     began = datetime.fromisoformat(row["began"])
     return Played(row["id"], row["outcome"], row["player"], began, row["seconds"], row["version"], episode)
