@@ -224,6 +224,56 @@ def human_scores(
     print_rows(rows, json, csv, human_table)
 
 
+def watch_player(
+    run: Positional[Path | None] = None,
+    player: Player | None = None,
+    episode: int | None = None,
+    task: str | None = None,
+    level: str = "train",
+    seed: int = 0,
+    scores: Path = SCORES,
+    export: Path | None = None,
+    host: str = LOOPBACK,
+    port: int = 8401,
+) -> None:
+    """Watch an agent play in the browser and see what it recalls; or a scripted player, or a person's episode.
+
+    Args:
+        run: Folder of a run: its newest checkpoint plays.
+        player: A scripted player instead; needs --task.
+        episode: A person's episode instead, by its number in --scores.
+        task: The task to play; a run has its own.
+        level: The level to play.
+        seed: Seed of the first episode.
+        scores: File that `memorylab play` filled.
+        export: Write the episode to this .html file, which needs no server, and end.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    check_level(level)
+    if sum(given is not None for given in (run, player, episode)) != 1:
+        raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
+    if player and not task:
+        raise ValueError("--player needs --task")
+    if export and export.suffix != ".html":
+        raise ValueError(f"--export must end in .html, not {export.name!r}")
+    chosen = None if task is None else find_task(task).name
+    commands = needs_web("memorylab.web.commands")
+    if run:
+        someone = needs_agent("memorylab.web.agent_player").agent_player(run, chosen, level)
+    elif player:
+        someone = commands.scripted_player(chosen, level, player)
+    else:
+        someone = commands.human_player(commands.EpisodeStore(scores, create=False).get(episode))
+    if export:
+        with progress() as bar:
+            work = bar.add_task("steps", total=None)
+            commands.export_episode(someone, seed, export, lambda: bar.advance(work))
+        print(export)
+    else:
+        commands.watch(someone, seed, host, port)
+
+
 def train() -> None:
     """Train an agent on a task; memorylab train --help tells all settings."""
 
@@ -326,6 +376,7 @@ VERBS: dict[str, Callable] = {
     "curve": curve,
     "play": play,
     "human-scores": human_scores,
+    "watch": watch_player,
 }
 
 

@@ -49,8 +49,9 @@ class Guard:
                 return "This server answers to this machine's own names only."
         elif not any(secrets.compare_digest(self.token.encode(), given) for given in self.tokens(scope, headers)):
             return "The link needs its token: open the whole link that memorylab printed."
-        if scope["type"] == "websocket" and urlsplit(headers.get("origin", "")).netloc != host:
-            return "Only this server's own pages may play."
+        is_reading = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if not is_reading and urlsplit(headers.get("origin", "")).netloc != host:
+            return "Only this server's own pages may do that."
         return None
 
     def tokens(self, scope: Scope, headers: Headers) -> Iterable[bytes]:
