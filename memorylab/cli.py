@@ -274,6 +274,17 @@ def watch_player(
         commands.watch(someone, seed, host, port)
 
 
+def dashboard(folder: Positional[Path] = Path("runs"), host: str = LOOPBACK, port: int = 8402) -> None:
+    """The runs in a folder with their curves in the browser, refreshed while training goes on.
+
+    Args:
+        folder: The folder that holds the runs, or one of them.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    needs_web("memorylab.web.commands").dashboard(folder, host, port)
+
+
 def train() -> None:
     """Train an agent on a task; memorylab train --help tells all settings."""
 
@@ -377,6 +388,7 @@ VERBS: dict[str, Callable] = {
     "play": play,
     "human-scores": human_scores,
     "watch": watch_player,
+    "dashboard": dashboard,
 }
 
 

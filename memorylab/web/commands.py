@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memorylab.web import watch as watching
+from memorylab.web.dashboard import dashboard_app
 from memorylab.web.play import play_app
 from memorylab.web.recording import Player, Recording, human_player, scripted_player
 from memorylab.web.server import serve
 from memorylab.web.store import EpisodeStore
 
-__all__ = ["EpisodeStore", "export_episode", "human_player", "play", "scripted_player", "watch"]
+__all__ = ["EpisodeStore", "dashboard", "export_episode", "human_player", "play", "scripted_player", "watch"]
 
 
 def play(scores: Path, host: str, port: int) -> None:
@@ -24,3 +25,7 @@ def export_episode(player: Player, seed: int, path: Path, on_step: Callable[[], 
     recording = Recording(player, seed)
     recording.record(on_step)
     watching.export(recording, path)
+
+
+def dashboard(folder: Path, host: str, port: int) -> None:
+    serve(dashboard_app(folder), host, port, "Runs here")
