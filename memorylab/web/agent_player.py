@@ -7,13 +7,13 @@ import torch
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.envs.games import Games
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning import actor
 from memorylab.learning.checkpoints import load_checkpoint
 from memorylab.learning.run_folder import RunFolder, read_json
 from memorylab.learning.trajectory import part_of
 from memorylab.tasks.levels import PAPER_LEVELS
+from memorylab.tasks.task import find_task
 from memorylab.web.recording import Moment, Player, described, place_of, plan_of
 
 
@@ -35,10 +35,10 @@ def agent_player(run: Path, task: str | None = None, level: str = PAPER_LEVELS[0
 
 def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Player:
     size = agent.config.height, agent.config.width
-    games = Games(task, level, 1, threads=1, size=size)
-    if len(games.task.actions) != agent.config.actions:
+    actions = find_task(task).actions
+    if len(actions) != agent.config.actions:
         raise ValueError(
-            f"this agent has {agent.config.actions} actions, but {task} has {len(games.task.actions)}; "
+            f"this agent has {agent.config.actions} actions, but {task} has {len(actions)}; "
             "watch it on the task it was trained on"
         )
 
@@ -46,7 +46,7 @@ def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Pla
         env = MemoryVectorEnv(task, level, 1, threads=1, seed=seed, size=size)
         return moments(env, actor.Player(env, agent, seed))
 
-    return Player(described(games, name, games.task.actions), play)
+    return Player(described(task, level, size, name), play)
 
 
 @torch.no_grad()

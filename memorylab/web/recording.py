@@ -12,7 +12,8 @@ import numpy as np
 from memorylab.envs.games import Games
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.laboratory.snapshot import average_colour
-from memorylab.web.game import actions_of, replay
+from memorylab.tasks.task import find_task
+from memorylab.web.game import VIEWS, actions_of, replay
 from memorylab.web.store import Played
 
 STEPS_PER_PIECE = 64
@@ -149,22 +150,27 @@ def hexadecimal(games: Games, material: int) -> str:
 # --- players without a mind to look into
 
 
-def described(games: Games, player: str, actions: tuple[str, ...]) -> dict[str, Any]:
+def described(
+    task: str, level: str, size: tuple[int, int], player: str, actions: tuple[str, ...] | None = None
+) -> dict[str, Any]:
+    found = find_task(task)
     return {
         "player": player,
-        "task": games.task.name,
-        "title": games.task.title,
-        "rule": games.task.rule,
-        "level": games.level,
-        "actions": actions,
-        "height": games.height,
-        "width": games.width,
+        "task": found.name,
+        "title": found.title,
+        "rule": found.rule,
+        "level": level,
+        "actions": actions or found.actions,
+        "height": size[0],
+        "width": size[1],
     }
 
 
 def scripted_player(task: str, level: str, name: str) -> Player:
+    size = VIEWS["agent"]
+
     def play(seed: int) -> Iterator[Moment]:
-        env = MemoryVectorEnv(task, level, 1, threads=1, seed=seed)
+        env = MemoryVectorEnv(task, level, 1, threads=1, seed=seed, size=size)
         pictures, _ = env.reset()
         action = np.zeros(1, np.int64)
         is_over = False
@@ -175,8 +181,7 @@ def scripted_player(task: str, level: str, name: str) -> Player:
             moment.reward, is_over = float(rewards[0]), bool(terminated[0] or truncated[0])
             yield moment
 
-    games = Games(task, level, 1, threads=1, size=(72, 96))
-    return Player(described(games, f"{name} player", games.task.actions), play)
+    return Player(described(task, level, size, f"{name} player"), play)
 
 
 def human_player(played: Played) -> Player:
@@ -189,6 +194,7 @@ def human_player(played: Played) -> Player:
             place, plan = place_of(game.games), plan_of(game.games)
             yield Moment(game.picture.copy(), action, float(reward), place=place, plan=plan)
 
-    games = Games(episode.task, episode.level, 1, threads=1, size=(episode.height, episode.width))
     name = f"{played.player or 'someone'}, episode {played.id}"
-    return Player({**described(games, name, actions_of(games.task)), "is_only": True}, play)
+    actions = actions_of(find_task(episode.task))
+    facts = described(episode.task, episode.level, (episode.height, episode.width), name, actions)
+    return Player({**facts, "is_only": True}, play)

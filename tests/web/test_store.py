@@ -29,7 +29,7 @@ def played_game(task: str, steps: int, seed: int = 7, view: str = "agent") -> tu
     return game, digest.hexdigest()
 
 
-@pytest.mark.parametrize(("task", "view"), [("avm", "agent"), ("avm", "sharper"), ("ti", "agent"), ("vgm", "sharper")])
+@pytest.mark.parametrize(("task", "view"), [("avm", "agent"), ("cd", "sharper"), ("ti", "agent"), ("vgm", "sharper")])
 def test_an_episode_from_the_file_is_played_again_bit_for_bit(tmp_path, task, view):
     game, digest = played_game(task, 200, view=view)
     store = EpisodeStore(tmp_path / "scores.db")
