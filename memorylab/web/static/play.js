@@ -39,7 +39,7 @@ const padOf = (task) => (isLook(task) ? LOOK_PAD : WALK_PAD);
 
 function showCards() {
   $("cards").replaceChildren(...tasks.map((task) => {
-    const picture = element("img", { src: `picture/${task.name}`, alt: "", className: "pixels", width: 96, height: 72 });
+    const picture = element("img", { loading: "lazy", src: `picture/${task.name}`, alt: "", className: "pixels", width: 96, height: 72 });
     const words = element("span", {}, element("h2", { textContent: task.title }), element("span", { className: "small quiet", textContent: task.rule, style: "padding:0" }));
     const card = element("button", { className: "card", onclick: () => { location.hash = task.short; } }, picture, words);
     card.dataset.task = task.name;

@@ -66,7 +66,7 @@ async function load() {
   let loaded = 0;
   for (;;) {
     const fresh = await (await fetch("episode")).json();
-    if (fresh.number !== facts?.number) {
+    if (fresh.number !== facts?.number || loaded === 0) {
       [facts, loaded] = [fresh, 0];
       begin();
     }
@@ -445,4 +445,13 @@ addEventListener("keydown", (event) => {
 addEventListener("resize", show);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { drawnTracks = -1; show(); });
 
-await load();
+for (;;) {
+  try {
+    await load();
+    break; // a file has all it will ever have
+  } catch (problem) {
+    console.debug(problem);
+    $("state").textContent = "The server cannot be reached; trying again …";
+    await new Promise((resolve) => { setTimeout(resolve, 10 * LOADING_MS); });
+  }
+}
