@@ -5,7 +5,8 @@
 The server runs in a process of its own, on loopback; all players share another. Each plays a level of the thirteen
 tasks in turn and presses another key every third of a second.
 
-  frame delay   how much later a picture comes than it would at an even 15 a second, counted from the player's earliest
+  frame delay   how much later a picture comes than at an even 15 a second, as set by the earliest picture within half a
+                second around it; a stall of the whole machine counts as late pictures, and again as lost steps
   key delay     from a key message to the first picture that shows its step; a step itself is 67 ms apart from the next
 """
 
@@ -88,7 +89,8 @@ class Player:
     def frame_delays(self) -> np.ndarray:
         steps, times = np.array(self.arrivals).T
         late = times - steps / STEPS_PER_SECOND
-        return late - late.min()
+        around = [late[np.abs(times - now) <= 0.5].min() for now in times]
+        return late - around
 
 
 async def play_all(place: str, number: int, seconds: float) -> list[Player]:

@@ -11,6 +11,7 @@ import logging
 import struct
 import time
 import unicodedata
+import zlib
 from collections import deque
 from datetime import UTC, datetime
 from functools import cache
@@ -182,9 +183,8 @@ class Seat:
     async def send_picture(self) -> None:
         game = self.game
         header = HEADER.pack(len(game.actions), self.heard, game.score, max(game.seconds_left, 0.0), game.count)
-        picture = await asyncio.to_thread(as_png, game.picture.copy())
         self.sent += 1
-        await self.socket.send_bytes(header + picture)
+        await self.socket.send_bytes(header + zlib.compress(game.picture, 1))  # half the time that a PNG takes
 
     async def say(self, word: str, **facts: Any) -> None:
         await self.socket.send_json({"say": word, **facts})

@@ -66,5 +66,6 @@ def server_for(app: ASGIApp, token: str | None = None, host: str = LOOPBACK[0]) 
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=2,
         server_header=False,
+        proxy_headers=False,
     )
     return uvicorn.Server(config)

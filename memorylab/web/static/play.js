@@ -169,14 +169,29 @@ function receive(mine, data) {
   const [step, score, left, count] = [facts.getUint32(0, true), facts.getFloat32(8, true), facts.getFloat32(12, true), facts.getUint32(16, true)];
   // One after the other, so that a picture never overtakes an earlier one.
   mine.drawing = mine.drawing.then(async () => {
-    const picture = await createImageBitmap(new Blob([data.slice(HEADER_BYTES)], { type: "image/png" }));
+    const picture = await inflated(data.slice(HEADER_BYTES));
     if (game !== mine) return;
-    $("picture").getContext("2d").drawImage(picture, 0, 0);
-    picture.close();
+    paint($("picture"), picture);
     $("frame").dataset.step = step;
     showNumbers(mine, score, left, count);
     mine.say("drawn");
   });
+}
+
+async function inflated(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function paint(canvas, picture) {
+  const image = new ImageData(canvas.width, canvas.height);
+  for (let from = 0, to = 0; from < picture.length; from += 3, to += 4) {
+    image.data[to] = picture[from];
+    image.data[to + 1] = picture[from + 1];
+    image.data[to + 2] = picture[from + 2];
+    image.data[to + 3] = 255;
+  }
+  canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
 function showNumbers(mine, score, left, count) {

@@ -102,7 +102,7 @@ function grown() {
   $("looking").classList.toggle("alone", !thinks);
   $("plan-panel").hidden = !steps[0]?.place;
   $("recall-panel").hidden = !thinks;
-  $("legend-recalled").hidden = $("legend-recalled-text").hidden = !remembers;
+  $("legend-recalled").hidden = !remembers;
   $("value").parentElement.hidden = $("bars").hidden = !thinks;
   $("scrub").max = Math.max(steps.length - 1, 0);
   $("state").textContent = facts.is_done ? `${plural(steps.length, "step")}, score ${plain(steps.at(-1)?.score ?? 0)}` : `playing … ${plural(steps.length, "step")}`;
@@ -173,13 +173,13 @@ function showRecalled(step) {
     paint(canvas, steps[now - age]);
     bar.firstChild.style.transform = `scaleX(${step.weights[j] / step.weights[0]})`;
     weight.textContent = percent(step.weights[j]);
-    when.textContent = `${age} ago · ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    when.textContent = `${age} · ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
     button.title = `step ${now - age}, ${plural(age, "step")} ago`;
     button.setAttribute("aria-label", `recalled ${button.title}, weight ${weight.textContent}; go there`);
     button.dataset.age = age;
     button.onclick = () => { pause(); go(now - Number(button.dataset.age)); };
   });
-  $("recall-note").textContent = step.ages.length ? "weight, and how many steps ago" : now === 0 || steps.some((one) => one.ages.length) ? "nothing to recall yet" : "this agent has no episodic memory";
+  $("recall-note").textContent = step.ages.length ? "weight; steps · seconds ago" : now === 0 || steps.some((one) => one.ages.length) ? "nothing to recall yet" : "this agent has no episodic memory";
 }
 
 function show() {
