@@ -16,7 +16,7 @@ def folder(tmp_path):
     run = tmp_path / "runs" / "one"
     run.mkdir(parents=True)
     (run / "config.json").write_text(json.dumps(CONFIG))
-    (run / "metrics.csv").write_text("step,stage,score,loss\n10,trials 1,0.5,nan\n20,trials 2,1.5,-0.25\n30,trials 2,9")
+    (run / "metrics.csv").write_text("step,stage,score,loss\n10,trials 1,0.5,nan\n20,trials 2,1.5,-0.25\n30,trials 2,9.5,1")
     (run / "scores.csv").write_text("step,level,return\n0,train,1\n0,train,3\n20,train,4\n20,holdout_extrapolate,8\n")
     return tmp_path / "runs"
 
@@ -33,9 +33,9 @@ def test_what_is_new_is_seen_and_what_rests_is_said(folder):
     runs = Runs(folder)
     runs.read()
     with (folder / "one" / "metrics.csv").open("a") as file:
-        file.write(".5,1\n")
+        file.write("2\n")
     (run,) = runs.read()
-    assert run["curves"]["score"][-1] == [30, 9.5]
+    assert (run["curves"]["score"][-1], run["curves"]["loss"][-1]) == ([30, 9.5], [30, 12])
     for name in ("metrics.csv", "scores.csv"):
         os.utime(folder / "one" / name, (0, 1e9))
     assert not runs.read()[0]["is_active"]
