@@ -16,7 +16,9 @@ def folder(tmp_path):
     run = tmp_path / "runs" / "one"
     run.mkdir(parents=True)
     (run / "config.json").write_text(json.dumps(CONFIG))
-    (run / "metrics.csv").write_text("step,stage,score,loss\n10,trials 1,0.5,nan\n20,trials 2,1.5,-0.25\n30,trials 2,9.5,1")
+    (run / "metrics.csv").write_text(
+        "step,stage,score,loss\n10,trials 1,0.5,nan\n20,trials 2,1.5,-0.25\n30,trials 2,9.5,1"
+    )
     (run / "scores.csv").write_text("step,level,return\n0,train,1\n0,train,3\n20,train,4\n20,holdout_extrapolate,8\n")
     return tmp_path / "runs"
 

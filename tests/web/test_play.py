@@ -29,7 +29,9 @@ from serving import (
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from memorylab.cli import main
 from memorylab.web import play as module
+from memorylab.web import server
 from memorylab.web.game import replay
 from memorylab.web.play import MAX_UNDRAWN, Refused, catalogue, plain_name, play_app, understood
 from memorylab.web.store import EpisodeStore
@@ -296,3 +298,31 @@ def test_kill_during_play_loses_the_running_episode_at_most(tmp_path):
     assert [kept.id for kept in EpisodeStore(file, create=False).all()] == [end["episode"]]
     with closing(sqlite3.connect(file)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_for_others_it_warns_and_the_link_has_a_token(monkeypatch, capsys):
+    class Unserved:
+        def run(self, sockets):
+            pass
+
+    asked = []
+    monkeypatch.setattr(server, "bound", lambda host, port, bound=server.bound: bound("127.0.0.1", 0))
+    monkeypatch.setattr(server, "server_for", lambda app, token, host: asked.append(token) or Unserved())
+    for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.0.2.7"):
+        server.serve(None, host, 0, "Play here")
+    said = capsys.readouterr()
+    assert asked[:3] == [None] * 3
+    assert len(set(asked[3:])) == 2
+    assert min(map(len, asked[3:])) > 20
+    assert said.err.count("warning") == 2
+    assert [line.partition("?token=")[2] for line in said.out.splitlines()] == ["", "", "", *asked[3:]]
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    for name in ("memorylab.web.commands", "memorylab.web.server"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(SystemExit) as exit:
+        main(("play",))
+    assert exit.value.code == 2
+    assert capsys.readouterr().err == "memorylab: this needs more packages (uvicorn): pip install 'memorylab[web]'\n"

@@ -127,6 +127,7 @@ function begin(task, level, view, practice) {
   scrollTo(0, 0);
   fillPad($("pad"), task, true);
   Object.assign($("pause"), { hidden: !practice, textContent: "Pause" });
+  $("stop").textContent = "Stop";
   $("score").textContent = "0";
   $("count").textContent = $("time").textContent = "–";
   $("count-label").textContent = "";
@@ -245,6 +246,7 @@ function halt(mine) {
   mine.pressed = [];
   showHeld(mine);
   $("pause").hidden = true;
+  $("stop").textContent = "Back";
 }
 
 function leave() {
