@@ -133,7 +133,7 @@ class Seat:
 
     async def keep(self, outcome: Outcome, name: str | None, began: datetime, seconds: float) -> int | None:
         """Write the episode down; practice leaves no trace."""
-        if self.practice or len(self.game.actions) < SHORTEST_RECORD:
+        if self.practice or (outcome == "aborted" and len(self.game.actions) < SHORTEST_RECORD):
             return None
         return await asyncio.to_thread(self.store.add, self.game.episode(), outcome, name, began, seconds)
 
@@ -184,7 +184,7 @@ class Seat:
         game = self.game
         header = HEADER.pack(len(game.actions), self.heard, game.score, max(game.seconds_left, 0.0), game.count)
         self.sent += 1
-        await self.socket.send_bytes(header + zlib.compress(game.picture, 1))  # half the time that a PNG takes
+        await self.socket.send_bytes(header + zlib.compress(game.picture.tobytes(), 1))  # half the time that a PNG takes
 
     async def say(self, word: str, **facts: Any) -> None:
         await self.socket.send_json({"say": word, **facts})
