@@ -183,8 +183,9 @@ class Seat:
     async def send_picture(self) -> None:
         game = self.game
         header = HEADER.pack(len(game.actions), self.heard, game.score, max(game.seconds_left, 0.0), game.count)
+        picture = zlib.compress(game.picture.tobytes(), 1)  # half the time that a PNG takes
         self.sent += 1
-        await self.socket.send_bytes(header + zlib.compress(game.picture.tobytes(), 1))  # half the time that a PNG takes
+        await self.socket.send_bytes(header + picture)
 
     async def say(self, word: str, **facts: Any) -> None:
         await self.socket.send_json({"say": word, **facts})

@@ -76,15 +76,18 @@ def test_the_pictures_are_the_games_own(place, store):
             assert zlib.decompress(seen[step]) == game.picture.tobytes()
 
 
-def test_practice_leaves_no_trace_and_can_be_paused(place, store):
+def test_practice_leaves_no_trace_and_can_be_paused(place, store, monkeypatch):
+    monkeypatch.setattr(module, "STEP_SECONDS", 1 / 15)
     with begin(place, practice=True) as socket:
         say(socket, "pause")
         say(socket, "act", action=LOOK_UP, number=1)
+        step = 0
         with suppress(TimeoutError):
             while True:
-                step = header(socket.recv(timeout=0.2))[0]
+                step = header(socket.recv(timeout=0.5))[0]
                 say(socket, "drawn")
-        assert step < 75
+        monkeypatch.setattr(module, "STEP_SECONDS", 1 / 300)
+        assert step < 15
         say(socket, "resume")
         end, _ = until(socket, "over")
     assert end["episode"] is None
