@@ -34,6 +34,8 @@ TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks
 AllTasks = Positional[TaskNames]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
 errors = Console(stderr=True)
+LOOPBACK = "127.0.0.1"
+SCORES = Path("human-scores.db")
 
 
 def list_tasks(json: Flag = False) -> None:
@@ -268,6 +270,100 @@ def report(
         print(lab.report(runs, out, stick, clip, lambda text: errors.print(text, highlight=False), on_section))
 
 
+def play(scores: Path = SCORES, host: str = LOOPBACK, port: int = 8400) -> None:
+    """A web page on which people play the tasks; every finished episode is stored.
+
+    Args:
+        scores: SQLite file for what was played; made if it is not there.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    needs_web("memorylab.web.commands").play(scores, host, port)
+
+
+def human_scores(
+    scores: Positional[Path] = SCORES, json: Flag = False, csv: Flag = False, out: Path | None = None
+) -> None:
+    """What people scored, as the laboratory's R_human: mean, standard error and number of finished episodes.
+
+    Args:
+        scores: The file that `memorylab play` filled.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+        out: Also write the scores to this .csv or .json file.
+    """
+    if out and out.suffix not in (".csv", ".json"):
+        raise ValueError(f"--out must end in .csv or .json, not {out.name!r}")
+    rows = needs_web("memorylab.web.store").EpisodeStore(scores, create=False).human_scores()
+    if not rows:
+        raise ValueError(f"{scores} holds no finished episode yet")
+    if out:
+        with replacing(out) as temporary:
+            temporary.write_text(as_csv(rows) if out.suffix == ".csv" else as_json(rows))
+    print_rows(rows, json, csv, human_table)
+
+
+def watch_player(
+    run: Positional[Path | None] = None,
+    player: Player | None = None,
+    episode: int | None = None,
+    task: str | None = None,
+    level: str = "train",
+    seed: int = 0,
+    scores: Path = SCORES,
+    export: Path | None = None,
+    host: str = LOOPBACK,
+    port: int = 8401,
+) -> None:
+    """Watch an agent play in the browser and see what it recalls; or a scripted player, or a person's episode.
+
+    Args:
+        run: Folder of a run: its newest checkpoint plays.
+        player: A scripted player instead; needs --task.
+        episode: A person's episode instead, by its number in --scores.
+        task: The task to play; a run has its own.
+        level: The level to play.
+        seed: Seed of the first episode.
+        scores: File that `memorylab play` filled.
+        export: Write the episode to this .html file, which needs no server, and end.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    check_level(level)
+    if sum(given is not None for given in (run, player, episode)) != 1:
+        raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
+    if player and not task:
+        raise ValueError("--player needs --task")
+    if export and export.suffix != ".html":
+        raise ValueError(f"--export must end in .html, not {export.name!r}")
+    chosen = None if task is None else find_task(task).name
+    commands = needs_web("memorylab.web.commands")
+    if run:
+        someone = needs_agent("memorylab.web.agent_player").agent_player(run, chosen, level)
+    elif player:
+        someone = commands.scripted_player(chosen, level, player)
+    else:
+        someone = commands.human_player(commands.EpisodeStore(scores, create=False).get(episode))
+    if export:
+        with progress() as bar:
+            work = bar.add_task("steps", total=None)
+            commands.export_episode(someone, seed, export, lambda: bar.advance(work))
+        print(export)
+    else:
+        commands.watch(someone, seed, host, port)
+
+
+def dashboard(folder: Positional[Path] = Path("runs"), host: str = LOOPBACK, port: int = 8402) -> None:
+    """The runs in a folder with their curves in the browser, refreshed while training goes on.
+
+    Args:
+        folder: The folder that holds the runs, or one of them.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    needs_web("memorylab.web.commands").dashboard(folder, host, port)
+
+
 def train() -> None:
     """Train an agent on a task; memorylab train --help tells all settings."""
 
@@ -320,6 +416,14 @@ def baseline_table(rows: list[Baseline]) -> Table:
             f"{row.standard_error:.3f}",
             *("" if value is None else f"{value:.2f}" for value in (row.paper_random, row.paper_human)),
         )
+    return table
+
+
+def human_table(rows: list[Any]) -> Table:
+    table = Table("task", "level", *map(right, ("score", "± s.e.", "n")), "source")
+    for row in rows:
+        numbers = f"{row.mean:.3f}", f"{row.standard_error:.3f}", str(row.n)
+        table.add_row(find_task(row.task).short, row.level, *numbers, row.source)
     return table
 
 
@@ -382,15 +486,23 @@ VERBS: dict[str, Callable] = {
     "evaluate": evaluate,
     "ablate": ablate,
     "report": report,
+    "play": play,
+    "human-scores": human_scores,
+    "watch": watch_player,
+    "dashboard": dashboard,
 }
 
 
-def needs_agent(module: str) -> Any:
-    """A module that only the extra `agent` can import; the suite alone must not wait for PyTorch."""
+def needs_agent(module: str, extra: str = "agent") -> Any:
+    """A module that only an extra can import; the suite alone must not wait for PyTorch."""
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[agent]'") from None
+        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[{extra}]'") from None
+
+
+def needs_web(module: str) -> Any:
+    return needs_agent(module, "web")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

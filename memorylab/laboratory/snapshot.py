@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
+from memorylab.envs.games import Games
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.files import replacing
@@ -77,11 +78,13 @@ def with_map(env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[
         : game["num_boxes"]
     ]:
         if top > 0:
-            pen.rectangle(box(west, east, south, north), average_colour(env, material), (60, 60, 60))
+            pen.rectangle(box(west, east, south, north), average_colour(env.games, material), (60, 60, 60))
     for (x, _, z, radius, _), material in list(zip(game["ovals"], game["oval_material"], strict=True))[
         : game["num_ovals"]
     ]:
-        pen.ellipse(box(x - radius, x + radius, z - radius, z + radius), average_colour(env, material), (60, 60, 60))
+        pen.ellipse(
+            box(x - radius, x + radius, z - radius, z + radius), average_colour(env.games, material), (60, 60, 60)
+        )
     for (x_0, z_0), (x_1, z_1) in itertools.pairwise(route):
         if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
             pen.line((x_0 * scale, fine - z_0 * scale, x_1 * scale, fine - z_1 * scale), (40, 90, 220), 4)
@@ -93,9 +96,9 @@ def with_map(env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[
     return np.concatenate([picture, np.asarray(plan.resize((picture.shape[0],) * 2, Image.Resampling.BOX))], axis=1)
 
 
-def average_colour(env: MemoryEnv | MemoryVectorEnv, material: int) -> tuple[int, ...]:
+def average_colour(games: Games, material: int) -> tuple[int, ...]:
     """The last, coarsest copy of a material's texture is all but its mean."""
-    texel = int(env.games.view.surfaces[(material + 1) * STRIDE - 22])
+    texel = int(games.view.surfaces[(material + 1) * STRIDE - 22])
     return texel & 255, texel >> 8 & 255, texel >> 16
 
 

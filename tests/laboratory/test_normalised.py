@@ -113,7 +113,9 @@ def test_references_have_sources():
 
 def test_recorded_humans_go_before_the_papers(tmp_path):
     file = tmp_path / "humans.csv"
-    file.write_text("task,level,mean,standard_error,n\narbitrary_visuomotor_mapping,train,45,1,7\narbitrary_visuomotor_mapping,train,49,,1\n")
+    file.write_text(
+        "task,level,mean,standard_error,n\narbitrary_visuomotor_mapping,train,45,1,7\narbitrary_visuomotor_mapping,train,49,,1\n"
+    )
     stick = yardstick(humans=file)
     assert stick.ends("arbitrary_visuomotor_mapping", "train")[1] == (45, 1, str(file))
     assert stick.ends("arbitrary_visuomotor_mapping", "holdout_interpolate")[1].source == "paper"

@@ -1,0 +1,31 @@
+"""What the verbs of the command line do with a browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from memorylab.web import watch as watching
+from memorylab.web.dashboard import dashboard_app
+from memorylab.web.play import play_app
+from memorylab.web.recording import Player, Recording, human_player, scripted_player
+from memorylab.web.server import serve
+from memorylab.web.store import EpisodeStore
+
+__all__ = ["EpisodeStore", "dashboard", "export_episode", "human_player", "play", "scripted_player", "watch"]
+
+
+def play(scores: Path, host: str, port: int) -> None:
+    serve(play_app(EpisodeStore(scores)), host, port, "Play here")
+
+
+def watch(player: Player, seed: int, host: str, port: int) -> None:
+    serve(watching.watch_app(player, seed), host, port, "Watch here")
+
+
+def export_episode(player: Player, seed: int, path: Path, on_step: Callable[[], None]) -> None:
+    recording = Recording(player, seed)
+    recording.record(on_step)
+    watching.export(recording, path)
+
+
+def dashboard(folder: Path, host: str, port: int) -> None:
+    serve(dashboard_app(folder), host, port, "Runs here")

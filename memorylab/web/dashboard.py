@@ -1,0 +1,120 @@
+"""The runs in a folder with their curves, read anew while training goes on."""
+
+import csv
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from memorylab.web.pages import page_routes
+
+MAX_POINTS = 300  # of a curve; more cannot be seen
+MAX_DEPTH = 3
+ACTIVE_SECONDS = 120.0  # a run that wrote within this time is going on
+Curve = list[list[float]]
+
+
+class Runs:
+    """Finds runs and reads what changed since it was last asked."""
+
+    def __init__(self, folder: Path):
+        if not folder.is_dir():
+            raise ValueError(f"{folder} is not a folder; give the one that holds your runs, such as runs/")
+        self.folder = folder
+        self.known: dict[Path, tuple[tuple[float, ...], dict[str, Any]]] = {}
+
+    def read(self) -> list[dict[str, Any]]:
+        return [self.run(config.parent) for config in sorted(self.configs())]
+
+    def configs(self) -> list[Path]:
+        patterns = ("/".join([*["*"] * depth, "config.json"]) for depth in range(MAX_DEPTH + 1))
+        return [path for pattern in patterns for path in self.folder.glob(pattern)]
+
+    def run(self, folder: Path) -> dict[str, Any]:
+        files = [folder / name for name in ("config.json", "metrics.csv", "scores.csv")]
+        stamp = tuple(file.stat().st_mtime if file.exists() else 0.0 for file in files)
+        if self.known.get(folder, ((), {}))[0] != stamp:
+            self.known[folder] = stamp, self.told(folder)
+        return {**self.known[folder][1], "is_active": time.time() - max(stamp[1:]) < ACTIVE_SECONDS}
+
+    def told(self, folder: Path) -> dict[str, Any]:
+        relative = folder.relative_to(self.folder)
+        name = str(relative) if relative.parts else folder.resolve().name
+        try:
+            config = dict(json.loads((folder / "config.json").read_text()))
+        except (ValueError, TypeError, OSError) as problem:
+            return {"name": name, "problem": f"config.json cannot be read: {problem}", "curves": {}, "levels": {}}
+        facts = {key: str(config.get(key, "")) for key in ("task", "model", "preset", "seed")}
+        rows = whole_rows(folder / "metrics.csv")
+        stage = rows[-1].get("stage", "") if rows else ""
+        return {"name": name, **facts, "stage": stage, "curves": curves(rows), "levels": levels(folder)}
+
+
+def whole_rows(file: Path) -> list[dict[str, str]]:
+    """The whole rows of a file that may be growing; a last line without its end is left for next time."""
+    if not file.exists():
+        return []
+    text = file.read_text(errors="replace")
+    whole = text[: text.rfind("\n") + 1]
+    rows = csv.DictReader(whole.splitlines())
+    return [row for row in rows if None not in row.values() and None not in row]
+
+
+def curves(rows: list[dict[str, str]]) -> dict[str, Curve]:
+    """column -> [step, value] pairs, thinned to what can be seen."""
+    kept = thinned(rows)
+    found: dict[str, Curve] = {}
+    for row in kept:
+        step = as_number(row.get("step"))
+        for name, text in row.items():
+            value = as_number(text)
+            if name != "step" and step is not None and value is not None:
+                found.setdefault(name, []).append([step, value])
+    return found
+
+
+def thinned(rows: list[Any]) -> list[Any]:
+    """Evenly spaced, the last one always among them."""
+    if len(rows) <= MAX_POINTS:
+        return rows
+    return [rows[round(i * (len(rows) - 1) / (MAX_POINTS - 1))] for i in range(MAX_POINTS)]
+
+
+def as_number(text: str | None) -> float | None:
+    """None for what is not a finite number, which JSON cannot say."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def levels(folder: Path) -> dict[str, Curve]:
+    """level -> [step, mean, standard error] of its evaluations."""
+    returns: dict[str, dict[float, list[float]]] = {}
+    for row in whole_rows(folder / "scores.csv"):
+        step, value = as_number(row.get("step")), as_number(row.get("return"))
+        if step is not None and value is not None:
+            returns.setdefault(row.get("level", ""), {}).setdefault(step, []).append(value)
+    return {level: [summary(step, values) for step, values in steps.items()] for level, steps in returns.items()}
+
+
+def summary(step: float, values: list[float]) -> list[float]:
+    n = len(values)
+    mean = sum(values) / n
+    spread = sum((value - mean) ** 2 for value in values) / max(n - 1, 1)
+    return [step, mean, (spread / n) ** 0.5]
+
+
+def dashboard_app(folder: Path) -> Starlette:
+    runs = Runs(folder)
+
+    def send_runs(request: Request) -> Response:  # not async: Starlette runs it in a thread, for it reads files
+        return JSONResponse({"folder": folder.resolve().name, "runs": runs.read()})
+
+    return Starlette(routes=[*page_routes("dashboard.html", "dashboard.js"), Route("/runs", send_runs)])

@@ -1,0 +1,144 @@
+"""A game that a person plays, and the episode that is left of it."""
+
+import secrets
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from memorylab.envs.games import Games
+from memorylab.tasks.stepping import FRAMES_PER_SECOND
+from memorylab.tasks.task import Task, find_task
+from memorylab.world.chance import SEED_BITS
+from memorylab.world.walking import STICKS
+
+VIEWS = {"agent": (72, 96), "sharper": (144, 192)}
+NOTHING = "nothing"
+EVERYONE = np.ones(1, np.bool_)
+loading = Lock()
+
+# What a player may count besides the score: field of the record -> what it is called.
+COUNTERS = {"trial": "Trials", "goals": "Goals", "choices": "Choices"}
+
+
+@dataclass(frozen=True)
+class Episode:
+    """All that is needed to see it again, bit for bit."""
+
+    task: str
+    level: str
+    seed: int
+    height: int
+    width: int
+    actions: bytes  # one byte a step: places in `actions_of(task)`
+    rewards: np.ndarray  # float32, one a step
+
+    @property
+    def score(self) -> float:
+        return float(self.rewards.sum(dtype=np.float64))
+
+
+def actions_of(task: Task) -> tuple[str, ...]:
+    """What a person can do: the agent's actions, and nothing where the agent must always move."""
+    return task.actions if NOTHING in task.actions else (*task.actions, NOTHING)
+
+
+def new_seed() -> int:
+    return secrets.randbits(SEED_BITS)
+
+
+@lru_cache(maxsize=16)
+def loaded(task: str, level: str, size: tuple[int, int]) -> Games:
+    """A game that others are copied from: compiled, with its stimuli, which take seconds to load."""
+    games = Games(task, level, 1, threads=1, size=size)
+    games.begin(games.seed([0]), EVERYONE, games.pictures)
+    games.step(np.zeros(1, np.int64), games.pictures, autoreset=False)
+    return games
+
+
+def new_games(task: str, level: str, size: tuple[int, int]) -> Games:
+    with loading:
+        games = loaded(find_task(task).name, level, size)
+    return deepcopy(games, {id(games.stimuli): games.stimuli})  # stimuli are only read: all copies share them
+
+
+class PlayedGame:
+    """One episode of a level, from a seed, at a size of picture."""
+
+    def __init__(self, task: str, level: str, seed: int, size: tuple[int, int]):
+        self.games = new_games(task, level, size)
+        self.seed, self.size = seed, size
+        self.nothing = actions_of(self.games.task).index(NOTHING)
+        self.action = np.zeros(1, np.int64)
+        self.actions = bytearray()
+        self.rewards: list[float] = []
+        self.games.begin(self.games.seed([seed]), EVERYONE, self.games.pictures)
+        self.record = self.games.records[0]
+        self.counter = next((name for name in COUNTERS if name in self.record.dtype.names), None)
+
+    def step(self, action: int) -> None:
+        """Do an action, by its place in `actions_of(task)`."""
+        if self.is_over or not 0 <= action < len(actions_of(self.games.task)):
+            raise ValueError(f"{self.games.task.name} cannot do action {action} now")
+        # Where the agent has no way to stand still, a person lets go of the sticks.
+        stands_still = action == self.nothing and self.nothing >= len(self.games.task.actions)
+        self.action[0] = STICKS if stands_still else action
+        self.games.step(self.action, self.games.pictures, autoreset=False)
+        self.actions.append(action)
+        self.rewards.append(float(self.games.rewards[0]))
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.games.terminated[0] or self.games.truncated[0])
+
+    @property
+    def picture(self) -> np.ndarray:
+        """The game's own buffer, rewritten at the next step."""
+        return self.games.pictures[0]
+
+    @property
+    def score(self) -> float:
+        return float(self.record["score"])
+
+    @property
+    def count(self) -> int:
+        return int(self.record[self.counter]) if self.counter else 0
+
+    @property
+    def scale(self) -> Any:
+        return self.games.scale_records[self.record["scale_number"]]
+
+    @property
+    def seconds(self) -> float:
+        """How long the episode may last."""
+        return float(self.scale["frames"]) / FRAMES_PER_SECOND
+
+    @property
+    def seconds_left(self) -> float:
+        return self.seconds - float(self.record["frame"]) / FRAMES_PER_SECOND
+
+    def counted(self) -> dict[str, Any] | None:
+        """What is counted, and up to how many."""
+        if self.counter is None:
+            return None
+        of = int(self.scale["trials"]) if self.counter == "trial" else None
+        return {"label": COUNTERS[self.counter], "of": of}
+
+    def episode(self) -> Episode:
+        rewards = np.array(self.rewards, np.float32)
+        return Episode(
+            self.games.task.name, self.games.level, self.seed, *self.size, bytes(self.actions), rewards
+        )  # fmt: skip
+
+
+def replay(episode: Episode) -> Iterator[PlayedGame]:
+    """The game before its first step, then after each; the same pictures and rewards as when it was played."""
+    game = PlayedGame(episode.task, episode.level, episode.seed, (episode.height, episode.width))
+    yield game
+    for action in episode.actions:
+        game.step(action)
+        yield game

@@ -1,0 +1,384 @@
+"""People at play: a page with the tasks, and one WebSocket per episode, paced at 15 steps a second.
+
+The server decides everything. A client says which keys are held and which picture it has drawn; while it has not drawn
+the last few, newer pictures replace each other and only the latest waits, so a slow client costs no memory.
+"""
+
+import asyncio
+import io
+import json
+import logging
+import struct
+import time
+import unicodedata
+import zlib
+from collections import deque
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
+
+from memorylab.envs.vector import STEPS_PER_SECOND
+from memorylab.laboratory.references import paper_scores
+from memorylab.tasks.levels import LEVELS
+from memorylab.tasks.task import TASKS, Task, find_task
+from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_games, new_seed
+from memorylab.web.instructions import INSTRUCTIONS
+from memorylab.web.pages import page_routes
+from memorylab.web.store import EpisodeStore
+
+MAX_PLAYERS = 40
+MAX_UNDRAWN = 3  # pictures on their way to a client
+MAX_BAD_MESSAGES = 10
+MAX_MESSAGES_PER_SECOND = 100
+MAX_NAME = 40
+BEGIN_SECONDS = 10.0  # a connection that asks for no game is closed
+START_SECONDS = 60.0  # a player who does not start frees the game
+PAUSE_SECONDS = 600.0
+SHORTEST_RECORD = STEPS_PER_SECOND  # an episode aborted within its first second tells nothing
+STEP_SECONDS = 1 / STEPS_PER_SECOND
+HEADER = struct.Struct("<IIffI")  # step, latest key message heard, score, seconds left, count
+
+log = logging.getLogger("memorylab.web")
+Outcome = Literal["finished", "aborted"]
+
+
+class Refused(Exception):
+    """A message that is not one a player's page would send now."""
+
+
+class Room:
+    """Everyone at play."""
+
+    def __init__(self, store: EpisodeStore):
+        self.store = store
+        self.players = 0
+
+    async def enter(self, socket: WebSocket) -> None:
+        await socket.accept()
+        if self.players >= MAX_PLAYERS:
+            await socket.send_json({"say": "refused", "why": "All places are taken; try again in a few minutes."})
+            await socket.close(1013)
+            return
+        self.players += 1
+        try:
+            await Seat(socket, self.store).play()
+        except (WebSocketDisconnect, WebSocketDisconnected, TimeoutError):
+            log.debug("a player has left")
+        finally:
+            self.players -= 1
+
+
+class Seat:
+    """One player and one episode."""
+
+    def __init__(self, socket: WebSocket, store: EpisodeStore):
+        self.socket, self.store = socket, store
+        self.bad_messages = 0
+        self.times: deque[float] = deque(maxlen=MAX_MESSAGES_PER_SECOND)
+        self.held = self.tapped = 0
+        self.heard = 0
+        self.sent = self.drawn = 0
+        self.fresh, self.has_drawn = asyncio.Event(), asyncio.Event()
+        self.running = asyncio.Event()
+        self.running.set()
+
+    async def play(self) -> None:
+        """From the first message to the last."""
+        asked = await self.first("begin", BEGIN_SECONDS)
+        if asked is None:
+            return
+        self.practice = asked["practice"]
+        size = VIEWS[asked["view"]]
+        self.game = await asyncio.to_thread(PlayedGame, asked["task"], asked["level"], new_seed(), size)
+        self.held = self.tapped = self.game.nothing
+        await self.say("begun", seconds=self.game.seconds, counter=self.game.counted(), size=size)
+        await self.send_picture()
+        if await self.first("start", START_SECONDS) is None:
+            return
+        began, clock = datetime.now(UTC), time.monotonic()
+        outcome: Outcome = "aborted"
+        try:
+            outcome = await self.all_steps()
+        finally:
+            seconds = time.monotonic() - clock
+            number = await asyncio.shield(self.keep(outcome, asked["name"], began, seconds))
+        if outcome == "finished":
+            await asyncio.wait_for(self.tell_end(number, seconds), BEGIN_SECONDS)
+        await self.socket.close()
+
+    async def all_steps(self) -> Outcome:
+        """Step, listen and send beside each other until the game is over or one of them fails."""
+        works = [asyncio.create_task(work) for work in (self.step_on(), self.listen(), self.send_pictures())]
+        try:
+            done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for work in works:
+                work.cancel()
+            await asyncio.gather(*works, return_exceptions=True)
+        if self.game.is_over:
+            return "finished"
+        for work in done:
+            problem = work.exception()
+            if problem and not isinstance(problem, (WebSocketDisconnect, WebSocketDisconnected, TimeoutError)):
+                raise problem
+        return "aborted"
+
+    async def keep(self, outcome: Outcome, name: str | None, began: datetime, seconds: float) -> int | None:
+        """Write the episode down; practice leaves no trace."""
+        if self.practice or (outcome == "aborted" and len(self.game.actions) < SHORTEST_RECORD):
+            return None
+        return await asyncio.to_thread(self.store.add, self.game.episode(), outcome, name, began, seconds)
+
+    async def tell_end(self, number: int | None, seconds: float) -> None:
+        await self.send_picture()
+        task, level = self.game.games.task.name, self.game.games.level
+        human = paper_scores().get((task, "human", level))
+        scores = await asyncio.to_thread(self.store.scores, task, level, self.game.size)
+        await self.say(
+            "over",
+            episode=number,
+            score=self.game.score,
+            count=self.game.count,
+            seconds=seconds,
+            people={"n": len(scores), "mean": sum(scores) / len(scores) if scores else None},
+            paper=human and human.mean,
+        )
+
+    # --- stepping
+
+    async def step_on(self) -> None:
+        now = asyncio.get_running_loop().time
+        due = now()
+        while not self.game.is_over:
+            due = max(due + STEP_SECONDS, now() - STEP_SECONDS)  # after a stall it goes on and does not hurry
+            await asyncio.sleep(due - now())
+            if not self.running.is_set():
+                await asyncio.wait_for(self.running.wait(), PAUSE_SECONDS)
+                due = now()
+            # A key that was pressed and let go between two steps still counts once.
+            action, self.tapped = self.tapped if self.tapped != self.game.nothing else self.held, self.game.nothing
+            self.game.step(action)
+            self.fresh.set()
+
+    # --- sending
+
+    async def send_pictures(self) -> None:
+        """The latest picture, again and again, as fast as the client draws them."""
+        while True:
+            await self.fresh.wait()
+            while self.sent - self.drawn >= MAX_UNDRAWN:
+                self.has_drawn.clear()
+                await self.has_drawn.wait()
+            self.fresh.clear()
+            await self.send_picture()
+
+    async def send_picture(self) -> None:
+        game = self.game
+        header = HEADER.pack(len(game.actions), self.heard, game.score, max(game.seconds_left, 0.0), game.count)
+        picture = zlib.compress(game.picture.tobytes(), 1)  # half the time that a PNG takes
+        self.sent += 1
+        await self.socket.send_bytes(header + picture)
+
+    async def say(self, word: str, **facts: Any) -> None:
+        await self.socket.send_json({"say": word, **facts})
+
+    # --- listening
+
+    async def first(self, word: str, seconds: float) -> dict[str, Any] | None:
+        """The first message of this kind; None if it does not come in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                while (message := await self.hear())["do"] != word:
+                    if message["do"] != "drawn":
+                        await self.refuse(f"expected {word!r}, not {message['do']!r}")
+                    else:
+                        self.note_drawn()
+                return message
+        except TimeoutError:
+            await self.say("refused", why="Nothing happened for too long.")
+            await self.socket.close(1008)
+            return None
+
+    async def listen(self) -> None:
+        while True:
+            message = await self.hear()
+            match message["do"]:
+                case "act" if message["action"] < len(actions_of(self.game.games.task)):
+                    self.held, self.heard = message["action"], message["number"]
+                    if self.held != self.game.nothing:
+                        self.tapped = self.held
+                case "drawn":
+                    self.note_drawn()
+                case "pause" if self.practice:
+                    self.running.clear()
+                case "resume" if self.practice:
+                    self.running.set()
+                case _:
+                    await self.refuse("not now")
+
+    def note_drawn(self) -> None:
+        self.drawn = min(self.drawn + 1, self.sent)
+        self.has_drawn.set()
+
+    async def hear(self) -> dict[str, Any]:
+        """The next message that is well formed; others are refused, and too many or too fast ends the connection."""
+        while True:
+            message = await self.socket.receive()
+            if message["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect(message.get("code", 1005))
+            now = time.monotonic()
+            if len(self.times) == MAX_MESSAGES_PER_SECOND and now - self.times[0] < 1.0:
+                await self.hang_up("more messages than a page would send")
+            self.times.append(now)
+            try:
+                return understood(message.get("text"))
+            except Refused as problem:
+                await self.refuse(str(problem))
+
+    async def refuse(self, why: str) -> None:
+        self.bad_messages += 1
+        log.warning("a message was refused: %s", why)
+        if self.bad_messages >= MAX_BAD_MESSAGES:
+            await self.hang_up("too many messages that make no sense")
+        await self.say("refused", why=why)
+
+    async def hang_up(self, why: str) -> None:
+        log.warning("a connection was closed: %s", why)
+        await self.socket.close(1008)
+        raise WebSocketDisconnect(1008, why)
+
+
+# --- what a client may say
+
+KEY_NUMBERS = range(2**32)
+FIELDS: dict[str, dict[str, Any]] = {
+    "begin": {"task": TASKS, "level": tuple(LEVELS), "view": tuple(VIEWS), "practice": (True, False), "name": str},
+    "start": {},
+    "act": {"action": range(256), "number": KEY_NUMBERS},
+    "drawn": {},
+    "pause": {},
+    "resume": {},
+}
+
+
+def understood(text: str | None) -> dict[str, Any]:
+    """A message with exactly the fields it should have, each with a value it can have."""
+    if text is None:
+        raise Refused("a message must be text")
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Refused("a message must be JSON") from None
+    if not isinstance(message, dict) or not isinstance(message.get("do"), str) or message["do"] not in FIELDS:
+        raise Refused(f"a message must say what to do: {', '.join(FIELDS)}")
+    fields = FIELDS[message["do"]]
+    if message.keys() != {"do", *fields}:
+        raise Refused(f"{message['do']} takes {', '.join(fields) or 'nothing else'}")
+    for name, allowed in fields.items():
+        check_field(name, message[name], allowed)
+    if "name" in message:
+        message["name"] = plain_name(message["name"])
+    return message
+
+
+def check_field(name: str, value: Any, allowed: Any) -> None:
+    expected = int if isinstance(allowed, range) else allowed if isinstance(allowed, type) else type(allowed[0])
+    if type(value) is not expected or (not isinstance(allowed, type) and value not in allowed):
+        raise Refused(f"{name} has a value that it cannot have")
+
+
+def plain_name(name: str) -> str | None:
+    """A name as one writes it, without control characters; None for nobody."""
+    kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in unicodedata.normalize("NFC", name))
+    return " ".join(kept.split())[:MAX_NAME].strip() or None
+
+
+# --- pages and pictures
+
+
+def as_png(picture: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG", compress_level=1)
+    return file.getvalue()
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """What the page shows of each task."""
+    return [described(find_task(name)) for name in TASKS]
+
+
+def described(task: Task) -> dict[str, Any]:
+    levels = [
+        {"name": name, "stimuli": level.stimuli, "scale": " or ".join(scale.text() for scale in task.scales_of(name))}
+        for name, level in LEVELS.items()
+    ]
+    return {
+        "name": task.name,
+        "short": task.short,
+        "title": task.title,
+        "rule": task.rule,
+        "instructions": INSTRUCTIONS[task.name],
+        "actions": actions_of(task),
+        "levels": levels,
+    }
+
+
+# The moment that shows a task best, in steps of the episode below.
+CARD_SEED = 3
+CARD_STEPS = {
+    "arbitrary_visuomotor_mapping": 24,
+    "continuous_recognition": 66,
+    "change_detection": 60,
+    "what_then_where": 42,
+    "spot_diff_basic": 24,
+    "spot_diff_passive": 54,
+    "spot_diff_multi_object": 48,
+    "spot_diff_motion": 54,
+    "visible_goal_with_buildings": 36,
+    "invisible_goal_with_buildings": 18,
+    "invisible_goal_empty_arena": 54,
+    "visible_goal_procedural_maze": 30,
+    "transitive_inference": 48,
+}
+
+
+@cache
+def card_picture(task: str) -> bytes:
+    """A moment of the task, as a remembering player sees it."""
+    games = new_games(task, "train", VIEWS["agent"])
+    action = np.zeros(1, np.int64)
+    games.begin(games.seed([CARD_SEED]), np.ones(1, np.bool_), games.pictures)
+    for _ in range(CARD_STEPS[task]):
+        games.act("remembering", action)
+        games.step(action, games.pictures, autoreset=True)
+    return as_png(games.pictures[0])
+
+
+async def send_catalogue(request: Request) -> Response:
+    return JSONResponse(await asyncio.to_thread(catalogue))
+
+
+async def send_card(request: Request) -> Response:
+    task = request.path_params["task"]
+    if task not in TASKS:
+        return PlainTextResponse("There is no such task.\n", 404)
+    return Response(await asyncio.to_thread(card_picture, task), media_type="image/png")
+
+
+def play_app(store: EpisodeStore) -> Starlette:
+    return Starlette(
+        routes=[
+            *page_routes("play.html", "play.js"),
+            Route("/tasks", send_catalogue),
+            Route("/picture/{task}", send_card),
+            WebSocketRoute("/play", Room(store).enter),
+        ]
+    )

@@ -1,0 +1,87 @@
+"""Someone at play, to be looked at: a page that follows a recording, or the recording as one file of HTML."""
+
+import base64
+import json
+from pathlib import Path
+from threading import Thread
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from memorylab.files import replacing
+from memorylab.web.pages import STATIC, page_routes
+from memorylab.web.recording import Player, Recording
+
+
+class Watching:
+    """The episode on show; another one replaces it."""
+
+    def __init__(self, player: Player, seed: int):
+        self.player, self.next_seed = player, seed
+        self.number = 0
+        self.begin()
+
+    def begin(self) -> None:
+        self.recording = Recording(self.player, self.next_seed)
+        self.next_seed += 1
+        self.number += 1
+        Thread(target=self.recording.record, name="recording", daemon=True).start()
+
+    async def send_facts(self, request: Request) -> Response:
+        now = self.recording
+        return JSONResponse(
+            {**now.facts, "number": self.number, "is_done": now.is_done, "pieces": len(now.pieces), "is_live": True}
+        )
+
+    async def send_piece(self, request: Request) -> Response:
+        number, piece = request.path_params["number"], request.path_params["piece"]
+        pieces = self.recording.pieces
+        if number != self.number or piece >= len(pieces):
+            return PlainTextResponse("There is no such piece.\n", 404)
+        return Response(pieces[piece], media_type="application/octet-stream")
+
+    async def another(self, request: Request) -> Response:
+        self.recording.is_stopped = True
+        self.begin()
+        return await self.send_facts(request)
+
+
+def watch_app(player: Player, seed: int) -> Starlette:
+    watching = Watching(player, seed)
+    return Starlette(
+        routes=[
+            *page_routes("watch.html", "watch.js"),
+            Route("/episode", watching.send_facts),
+            Route("/piece/{number:int}/{piece:int}", watching.send_piece),
+            Route("/another", watching.another, methods=["POST"]),
+        ]
+    )
+
+
+def standalone(recording: Recording) -> str:
+    """The page with everything in it: opens anywhere, needs no server."""
+    pieces = [base64.b64encode(piece).decode() for piece in recording.pieces]
+    facts = {**recording.facts, "number": 1, "is_done": True, "pieces": pieces, "is_live": False}
+    data = json.dumps(facts).replace("<", "\\u003c")
+    style, script, icon = ((STATIC / name).read_text() for name in ("style.css", "watch.js", "icon.svg"))
+    page = (STATIC / "watch.html").read_text()
+    picture = "data:image/svg+xml;base64," + base64.b64encode(icon.encode()).decode()
+    for old, new in (
+        ('<link rel="stylesheet" href="style.css">', f"<style>\n{style}</style>"),
+        (
+            '<script type="module" src="watch.js"></script>',
+            f'<script id="recorded" type="application/json">{data}</script>\n<script type="module">\n{script}</script>',
+        ),
+        ('"icon.svg"', f'"{picture}"'),
+    ):
+        if old not in page:
+            raise ValueError(f"watch.html has no {old}")
+        page = page.replace(old, new)
+    return page
+
+
+def export(recording: Recording, path: Path) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(standalone(recording), encoding="utf-8")

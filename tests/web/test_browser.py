@@ -1,0 +1,260 @@
+"""The pages in a real Chromium: as a person with a keyboard, with a finger, or looking at a run."""
+
+import base64
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from serving import served, wait_for
+
+from memorylab.agent import AgentConfig, MemoryRecallAgent
+from memorylab.learning.presets import preset_config
+from memorylab.web.agent_player import player_of
+from memorylab.web.dashboard import dashboard_app
+from memorylab.web.game import VIEWS, PlayedGame, replay
+from memorylab.web.play import play_app
+from memorylab.web.recording import Recording, human_player, scripted_player, unpacked
+from memorylab.web.store import EpisodeStore
+from memorylab.web.watch import export, watch_app
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found: apt-get install chromium")
+sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
+
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+RED, CUE = (255, 0, 0), (100, 200, 100)
+STEP_MS = 67
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    """Opens pages; at the end nobody may have complained on any console."""
+    complaints: list[str] = []
+    contexts = []
+
+    def opened(url: str, viewport=DESK, **options):
+        context = browser.new_context(viewport=viewport, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda problem: complaints.append(str(problem)))
+        page.goto(url)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def store(tmp_path):
+    return EpisodeStore(tmp_path / "scores.db")
+
+
+@pytest.fixture
+def place(store):
+    with served(play_app(store)) as where:
+        yield where
+
+
+def seen(page, selector: str = "#picture") -> np.ndarray:
+    """The picture on a canvas."""
+    height, width, values = page.evaluate(
+        """(selector) => {
+            const { width, height } = document.querySelector(selector);
+            const copy = new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+            copy.drawImage(document.querySelector(selector), 0, 0);
+            const bytes = copy.getImageData(0, 0, width, height).data;
+            let text = "";
+            for (let i = 0; i < bytes.length; i += 4096) text += String.fromCharCode(...bytes.subarray(i, i + 4096));
+            return [height, width, btoa(text)];
+        }""",
+        selector,
+    )
+    return np.frombuffer(base64.b64decode(values), np.uint8).reshape(height, width, 4)[:, :, :3]
+
+
+def start(page, button: str = "#play") -> None:
+    page.click(button)
+    page.wait_for_selector("#cover", state="hidden", timeout=60_000)
+
+
+def direction_of(picture: np.ndarray, colour: tuple[int, int, int]) -> str | None:
+    """The key that turns the gaze towards what has this colour; None if nothing has."""
+    rows, columns = np.nonzero((abs(picture.astype(int) - colour) < 12).all(-1))
+    if len(rows) == 0:
+        return None
+    down, right = rows.mean() - (picture.shape[0] - 1) / 2, columns.mean() - (picture.shape[1] - 1) / 2
+    if abs(right) > abs(down):
+        return "ArrowRight" if right > 0 else "ArrowLeft"
+    return "ArrowDown" if down > 0 else "ArrowUp"
+
+
+def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(open_page, place, store):
+    page = open_page(f"http://{place}/#avm")
+    page.fill("#name", "<img src=x onerror=alert(1)>")
+    start(page)
+    assert page.text_content("#count") == "0 of 50"
+    key = "ArrowLeft"
+    for _ in range(60):
+        picture = seen(page)
+        key = direction_of(picture, RED) or direction_of(picture, CUE) or key  # on the button: go on, off it again
+        page.keyboard.press(key)
+        page.wait_for_timeout(2 * STEP_MS)
+        if page.text_content("#score") == "1":
+            break
+    assert page.text_content("#score") == "1"
+    assert page.text_content("#count") == "1 of 50"
+
+    page.keyboard.down("ArrowUp")  # look at the ceiling until the episode is over
+    page.wait_for_selector("#final-score", timeout=30_000)
+    page.keyboard.up("ArrowUp")
+    assert page.text_content("#final-score") == "1"
+    assert "Stored as episode 1" in page.text_content("#cover")
+    kept = store.get(1)
+    assert (kept.outcome, kept.player, kept.episode.score) == ("finished", "<img src=x onerror=alert(1)>", 1.0)
+    *_, end = replay(kept.episode)
+    assert end.score == 1
+    np.testing.assert_array_equal(seen(page), end.picture)
+
+
+def test_practice_can_be_paused_and_stopping_keeps_the_episode_apart(open_page, place, store):
+    page = open_page(f"http://{place}/#ti")
+    start(page, "#practise")
+    page.click("#pause")
+    page.wait_for_timeout(300)
+    before = page.get_attribute("#frame", "data-step")
+    page.wait_for_timeout(300)
+    assert page.get_attribute("#frame", "data-step") == before
+    page.click("#pause")
+    page.keyboard.down("w")
+    wait_for(lambda: int(page.get_attribute("#frame", "data-step")) > int(before) + 5)
+    page.click("#stop")
+    assert page.is_visible("#briefing")
+    page.click("#play")
+    page.wait_for_selector("#cover", state="hidden")
+    assert page.is_hidden("#pause")
+    wait_for(lambda: int(page.get_attribute("#frame", "data-step")) > 20)
+    page.click("#stop")
+    (kept,) = wait_for(store.all)
+    assert kept.outcome == "aborted"
+
+
+def test_a_phone_shows_all_and_is_played_by_touch(open_page, place):
+    page = open_page(f"http://{place}/", PHONE, has_touch=True, is_mobile=True)
+    fits = "document.documentElement.scrollWidth <= window.innerWidth"
+    page.wait_for_selector(".card")
+    assert page.evaluate(fits)
+    assert page.locator(".card").count() == 13
+    page.tap("[data-task=transitive_inference]")
+    assert page.evaluate(fits)
+    page.tap("#practise")
+    page.wait_for_selector("#cover", state="hidden", timeout=60_000)
+    assert page.evaluate(fits)
+    before = seen(page)
+    for control in ("left", "up", "stepRight"):
+        box = page.locator(f"#pad [data-control={control}]").bounding_box()
+        assert box["y"] + box["height"] <= PHONE["height"]
+        assert min(box["width"], box["height"]) >= 44
+    page.tap("#pad [data-control=left]")
+    page.wait_for_timeout(4 * STEP_MS)
+    assert (seen(page) != before).any()
+
+
+def fresh_mra():
+    torch.manual_seed(0)
+    sizes = {"encoder": "small", "height": 36, "width": 48, "embedding_size": 16, "hidden_size": 16, "key_size": 8}
+    return player_of(MemoryRecallAgent(AgentConfig(**sizes, capacity=64, neighbours=6)), "fresh mra", "cd", "train")
+
+
+def test_the_recall_panel_shows_what_the_agent_read(open_page):
+    recording = Recording(fresh_mra(), 3)
+    recording.record()
+    pieces = [unpacked(piece, 36, 48) for piece in recording.pieces]
+    steps = [step for facts, _ in pieces for step in facts]
+    pictures = np.concatenate([part for _, part in pieces])
+    with served(watch_app(fresh_mra(), seed=3)) as where:
+        page = open_page(f"http://{where}/")
+        wait_for(lambda: f"{len(steps)} steps" in page.text_content("#state"))
+        assert "nothing to recall yet" in page.text_content("#recall-note")
+        for now in (1, 5, len(steps) - 1):
+            page.fill("#scrub", str(now))
+            np.testing.assert_array_equal(seen(page), pictures[now])
+            shown = page.locator("#recalled li:not(.empty) button")
+            assert [int(age) for age in shown.evaluate_all("all => all.map((one) => one.dataset.age)")] == steps[now][
+                "ages"
+            ]
+            for j, age in enumerate(steps[now]["ages"]):
+                thumbnail = seen(page, f"#recalled li:nth-child({j + 1}) canvas")
+                np.testing.assert_array_equal(thumbnail, pictures[now - age])
+        page.locator("#recalled button").first.click()
+        assert page.get_attribute("body", "data-step") == str(now - steps[now]["ages"][0])
+        page.keyboard.press("Home")
+        page.keyboard.press("ArrowRight")
+        assert page.get_attribute("body", "data-step") == "1"
+        page.select_option("#speed", "16")
+        page.click("#run")
+        wait_for(lambda: page.get_attribute("body", "data-step") == str(len(steps) - 1))
+        page.click("#another")
+        wait_for(lambda: "seed 4" in page.text_content("#subtitle"))
+        page.close()  # before the server it asks
+
+
+def test_an_exported_episode_opens_without_a_server(open_page, tmp_path):
+    recording = Recording(scripted_player("ti", "train", "remembering"), 1)
+    recording.record()
+    export(recording, tmp_path / "episode.html")
+    page = open_page((tmp_path / "episode.html").as_uri())
+    wait_for(lambda: "steps" in page.text_content("#state"))
+    assert page.is_visible("#plan")
+    assert page.is_hidden("#recall-panel")
+    page.keyboard.press("End")
+    _, pictures = unpacked(recording.pieces[-1], 72, 96)
+    np.testing.assert_array_equal(seen(page), pictures[-1])
+    assert len(np.unique(seen(page, "#plan").reshape(-1, 3), axis=0)) > 5  # walls, floor, route, stands
+
+
+def test_names_are_shown_as_text(open_page, store):
+    game = PlayedGame("ti", "train", 5, VIEWS["agent"])
+    for _ in range(20):
+        game.step(0)
+    store.add(game.episode(), "finished", "<b id=bold>Eve</b>", datetime.now(UTC), 2.0)
+    with served(watch_app(human_player(store.get(1)), seed=0)) as where:
+        page = open_page(f"http://{where}/", PHONE)
+        wait_for(lambda: "<b id=bold>Eve</b>, episode 1" in page.text_content("#subtitle"))
+        assert page.locator("#bold").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_dashboard_follows_a_run(open_page, tmp_path: Path):
+    run = tmp_path / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "config.json").write_text(json.dumps(asdict(replace(preset_config("cd"), seed=3))))
+    (run / "metrics.csv").write_text("step,stage,score\n1000,trials 1,0.5\n")
+    (run / "scores.csv").write_text("step,level,return\n0,train,1\n0,train,3\n")
+    with served(dashboard_app(tmp_path / "runs")) as where:
+        page = open_page(f"http://{where}/", PHONE)
+        page.wait_for_selector("text=mra on change_detection, laptop, seed 3")
+        assert page.locator(".badge.live").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        with (run / "metrics.csv").open("a") as file:
+            file.write("2000,trials 1,7.25\n")
+        page.wait_for_selector("dd:text('7.25')", timeout=15_000)
+        assert page.locator("#overlay polyline").get_attribute("points").count(",") == 2
+        page.close()  # before the server it asks
