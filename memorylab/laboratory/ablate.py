@@ -1,5 +1,6 @@
 """Tasks x models x seeds as runs: the plan, how long it will take, and its execution."""
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
+from typing import Literal
 
 import rich
 import tyro
@@ -15,6 +17,8 @@ from rich.table import Column, Table
 from tyro.conf import Positional
 
 from memorylab.agent import MODELS
+from memorylab.laboratory.references import yardstick
+from memorylab.laboratory.report import report
 from memorylab.learning.checkpoints import checkpoints
 from memorylab.learning.config import TrainConfig
 from memorylab.runtime.command import train_options
@@ -48,6 +52,14 @@ class AblateOptions:
     """Folder for the runs and the report."""
     plan: tyro.conf.FlagCreatePairsOff[bool] = False
     """Only show the plan."""
+    runtime: Literal["in-process", "ray"] = "in-process"
+    """One run after the other on this machine, or many at once over a Ray cluster that shares the folder."""
+    address: str | None = None
+    """Ray: cluster to join, auto or HOST:PORT; if not given, a cluster of this machine alone is begun."""
+    cpus: int = 2
+    """Ray: cores of each run."""
+    gpus: float = 0
+    """Ray: GPUs of each run."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +90,7 @@ def planned_runs(options: AblateOptions, others: Sequence[str]) -> list[Planned]
     for seed in range(options.seeds):
         for task in map(find_task, options.tasks):
             for model in options.models:
-                folder = options.out / f"{task.short}-{model}-seed{seed}"
+                folder = options.out.resolve() / f"{task.short}-{model}-seed{seed}"
                 arguments = (task.short, "--model", model, "--preset", options.preset, "--seed", str(seed), *ends,
                              *others, "--out", str(folder))  # fmt: skip
                 found.append(Planned(train_options(arguments).config, folder, arguments, *progress_of(folder)))
@@ -147,20 +159,26 @@ def hours(seconds: float) -> str:
 def ablate(arguments: Sequence[str]) -> None:
     options, others = tyro.cli(AblateOptions, args=arguments, return_unknown_args=True, prog="memorylab ablate")
     plan = planned_runs(options, others)
+    if options.runtime == "ray" and importlib.util.find_spec("ray") is None:
+        raise ValueError("--runtime ray needs Ray: pip install 'memorylab[cluster]'")
     left = list(seconds_left(plan, options.minutes, lambda name: print(f"measuring {name} ...", file=sys.stderr)))
     rich.print(plan_table(plan, left, options.minutes))
     if options.plan:
         return
-    failed = [run for run in plan if not run.is_finished(options.minutes) and not carried_out(run)]
-    from memorylab.laboratory.references import yardstick
-    from memorylab.laboratory.report import report
-
+    waiting = [run for run in plan if not run.is_finished(options.minutes)]
+    carry_out = over_cluster if options.runtime == "ray" else in_turn
+    failed = [run for run, succeeded in carry_out(waiting, options) if not succeeded]
     print(
         report([options.out], options.out / "report", yardstick(), complain=lambda text: print(text, file=sys.stderr))
     )
     if failed:
         names = ", ".join(str(run.folder) for run in failed)
         raise RuntimeError(f"{len(failed)} of {len(plan)} runs failed: {names}; the same command tries them again")
+
+
+def in_turn(runs: Sequence[Planned], options: AblateOptions) -> Iterator[tuple[Planned, bool]]:
+    for run in runs:
+        yield run, carried_out(run)
 
 
 def carried_out(run: Planned) -> bool:
@@ -171,3 +189,16 @@ def carried_out(run: Planned) -> bool:
     except KeyboardInterrupt:
         child.wait()  # it was asked to stop too, and saves
         raise
+
+
+def over_cluster(runs: Sequence[Planned], options: AblateOptions) -> Iterator[tuple[Planned, bool]]:
+    """As many at once as there is room for; Ray gives the runs of a lost node to another."""
+    from memorylab.runtime.on_ray.runs import run_many  # not everyone has Ray
+
+    device = ["--device", "cuda"] if options.gpus else []
+    commands = [["train", *run.arguments, "--threads", str(options.cpus), *device] for run in runs]
+    for ended in run_many(commands, options.cpus, options.gpus, options.address):
+        run = runs[ended.number]
+        state = "finished" if ended.code == 0 else f"failed: {ended.error.strip().splitlines()[-1:]}"
+        print(f"{run.folder} {state}", file=sys.stderr)
+        yield run, ended.code == 0

@@ -110,5 +110,38 @@ def test_a_failing_run_leaves_the_others_alone(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "report" / "report.html").exists()
 
 
+def test_runs_over_a_cluster(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("ray")
+    from memorylab.runtime.on_ray import runs
+
+    given = []
+
+    def run_many(commands, cpus, gpus, address):
+        given.extend(commands)
+        main(commands[1])
+        yield runs.Ended(1, 0, "", "")
+        yield runs.Ended(0, 2, "", "memorylab: no luck")
+
+    monkeypatch.setattr(runs, "run_many", run_many)
+    arguments = ["avm", "--models", "ff", "lstm", "--seeds", "1", "--minutes", "0.001", "--out", str(tmp_path), *TINY]
+    with pytest.raises(SystemExit) as ended:
+        main(
+            [
+                "ablate",
+                *[text for text in arguments if text not in ("--threads", "1")],
+                "--runtime",
+                "ray",
+                "--cpus",
+                "1",
+            ]
+        )
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "avm-ff-seed0 failed: ['memorylab: no luck']" in told
+    assert "avm-lstm-seed0 finished" in told
+    assert [command[-2:] for command in given] == [["--threads", "1"]] * 2
+    assert (tmp_path / "report" / "report.html").exists()
+
+
 def test_hours():
     assert [hours(s) for s in (10, 600, 3600, 5430)] == ["1 min", "10 min", "1 h 00 min", "1 h 30 min"]
