@@ -1,7 +1,10 @@
 """Someone at play, to be looked at: a page that follows a recording, or the recording as one file of HTML."""
 
+import asyncio
 import base64
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Thread
 
@@ -27,7 +30,13 @@ class Watching:
         self.recording = Recording(self.player, self.next_seed)
         self.next_seed += 1
         self.number += 1
-        Thread(target=self.recording.record, name="recording", daemon=True).start()
+        self.thread = Thread(target=self.recording.record, name="recording", daemon=True)
+        self.thread.start()
+
+    def end(self) -> None:
+        """Wait for the step that is being played: a process must not end in the middle of compiled code."""
+        self.recording.is_stopped = True
+        self.thread.join()
 
     async def send_facts(self, request: Request) -> Response:
         now = self.recording
@@ -43,20 +52,27 @@ class Watching:
         return Response(pieces[piece], media_type="application/octet-stream")
 
     async def another(self, request: Request) -> Response:
-        self.recording.is_stopped = True
+        await asyncio.to_thread(self.end)
         self.begin()
         return await self.send_facts(request)
 
 
 def watch_app(player: Player, seed: int) -> Starlette:
     watching = Watching(player, seed)
+
+    @asynccontextmanager
+    async def until_the_end(app: Starlette) -> AsyncIterator[None]:
+        yield
+        watching.end()
+
     return Starlette(
+        lifespan=until_the_end,
         routes=[
             *page_routes("watch.html", "watch.js"),
             Route("/episode", watching.send_facts),
             Route("/piece/{number:int}/{piece:int}", watching.send_piece),
             Route("/another", watching.another, methods=["POST"]),
-        ]
+        ],
     )
 
 

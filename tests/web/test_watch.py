@@ -1,6 +1,7 @@
 """Recordings hold what the agent met, did and read; the page of one file holds nothing that could do harm."""
 
 import json
+import threading
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -198,3 +199,4 @@ def test_the_page_follows_a_recording_and_asks_for_another():
                 urlopen(Request(f"http://{place}/another", method="POST", headers=headers))
         urlopen(Request(f"http://{place}/another", method="POST", headers={"Origin": f"http://{place}"})).close()
         assert (facts()["seed"], facts()["number"]) == (8, 2)
+    assert not [thread for thread in threading.enumerate() if thread.name == "recording"]
