@@ -123,18 +123,11 @@ def test_runs_over_a_cluster(tmp_path, monkeypatch, capsys):
         yield runs.Ended(0, 2, "", "memorylab: no luck")
 
     monkeypatch.setattr(runs, "run_many", run_many)
-    arguments = ["avm", "--models", "ff", "lstm", "--seeds", "1", "--minutes", "0.001", "--out", str(tmp_path), *TINY]
+    settings = [text for text in TINY if text != "--threads"]
+    settings.remove("1")  # its value: a cluster's run has as many threads as --cpus
+    command = ["ablate", "avm", "--models", "ff", "lstm", "--seeds", "1", "--minutes", "0.001", *settings]
     with pytest.raises(SystemExit) as ended:
-        main(
-            [
-                "ablate",
-                *[text for text in arguments if text not in ("--threads", "1")],
-                "--runtime",
-                "ray",
-                "--cpus",
-                "1",
-            ]
-        )
+        main([*command, "--out", str(tmp_path), "--runtime", "ray", "--cpus", "1"])
     assert ended.value.code == 2
     told = capsys.readouterr().err
     assert "avm-ff-seed0 failed: ['memorylab: no luck']" in told
