@@ -70,12 +70,11 @@ def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
     keyword, _, values = text.partition("=")
     found = find_task(task)
     found.check_keywords({keyword: None})
-    template = getattr(next(iter(found.scales.values())), keyword)
     try:
         numbers = [int(value) for value in values.split(",")]
     except ValueError:
         raise ValueError(f"--sweep must look like {keyword}=1,2,4 with whole numbers, not {text!r}") from None
-    return [{keyword: (number,) if isinstance(template, tuple | list) else number} for number in numbers]
+    return [found.setting(keyword, number) for number in numbers]
 
 
 def summed_up(rows: Iterable[Mapping[str, Any]]) -> list[Evaluation]:

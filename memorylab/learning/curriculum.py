@@ -9,6 +9,7 @@ import numpy as np
 from memorylab.envs.scripted import play_episodes
 from memorylab.learning.config import CurriculumConfig
 from memorylab.learning.trajectory import Episode
+from memorylab.tasks.task import find_task
 
 
 class Curriculum:
@@ -25,7 +26,9 @@ class Curriculum:
 
     def keywords(self) -> dict[str, Any]:
         """What this stage changes of the training level."""
-        return {} if self.is_over else {self.config.keyword: self.config.stages[self.stage]}
+        if self.is_over:
+            return {}
+        return find_task(self.task).setting(self.config.keyword, self.config.stages[self.stage])
 
     def text(self) -> str:
         return "true level" if self.is_over else f"{self.config.keyword} {self.config.stages[self.stage]}"

@@ -50,6 +50,12 @@ class Task:
         scales = [replace(self.scales[name], **changes) for name in names]
         return tuple(dict.fromkeys(scales))
 
+    def setting(self, keyword: str, number: int) -> dict[str, Any]:
+        """A scale keyword at one value; those that list values, such as delays, list this one only."""
+        self.check_keywords({keyword: number})
+        usual = getattr(next(iter(self.scales.values())), keyword)
+        return {keyword: (number,) if isinstance(usual, tuple) else number}
+
     def check_keywords(self, changes: Mapping[str, Any]) -> None:
         for name in changes:
             if name not in self.keywords:
