@@ -154,6 +154,18 @@ def test_latex_tables_are_balanced(whole):
     assert "%" not in text.replace(r"\%", "")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_in_a_browser(whole, open_page, width):
+    """Every picture is there, nothing is fetched, nothing is wider than the screen but tables, which scroll."""
+    path, _ = whole
+    page = open_page(path.as_uri(), viewport={"width": width, "height": 900}, offline=True)
+    page.evaluate("document.querySelectorAll('img').forEach(image => { image.loading = 'eager'; })")
+    page.wait_for_function("[...document.images].every(image => image.complete)")
+    assert page.evaluate("[...document.images].every(image => image.naturalWidth > 300)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("h2").count() >= 8
+
+
 def test_the_command(tmp_path, capsys):
     write_run(tmp_path / "runs", AVM, "mra", 0, ROWS)
     main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--reference", "players", "--clip"])

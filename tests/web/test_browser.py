@@ -2,8 +2,6 @@
 
 import base64
 import json
-import shutil
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,43 +21,9 @@ from memorylab.web.recording import Recording, human_player, scripted_player, un
 from memorylab.web.store import EpisodeStore
 from memorylab.web.watch import export, watch_app
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium found: apt-get install chromium")
-sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
-
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+PHONE = {"width": 390, "height": 844}
 RED, CUE = (255, 0, 0), (100, 200, 100)
 STEP_MS = 67
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser):
-    """Opens pages; at the end nobody may have complained on any console."""
-    complaints: list[str] = []
-    contexts = []
-
-    def opened(url: str, viewport=DESK, **options):
-        context = browser.new_context(viewport=viewport, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-        page.on("pageerror", lambda problem: complaints.append(str(problem)))
-        page.goto(url)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 @pytest.fixture
