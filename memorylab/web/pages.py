@@ -7,11 +7,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 STATIC = Path(__file__).parent / "static"
+CARDS = STATIC / "cards"
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
 }
 
 

@@ -5,7 +5,6 @@ the last few, newer pictures replace each other and only the latest waits, so a 
 """
 
 import asyncio
-import io
 import json
 import logging
 import struct
@@ -14,14 +13,11 @@ import unicodedata
 import zlib
 from collections import deque
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any, Literal
 
-import numpy as np
-from PIL import Image
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
@@ -29,9 +25,9 @@ from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import TASKS, Task, find_task
-from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_games, new_seed
+from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_seed
 from memorylab.web.instructions import INSTRUCTIONS
-from memorylab.web.pages import page_routes
+from memorylab.web.pages import CARDS, fixed_route, page_routes
 from memorylab.web.store import EpisodeStore
 
 MAX_PLAYERS = 40
@@ -304,12 +300,6 @@ def plain_name(name: str) -> str | None:
 # --- pages and pictures
 
 
-def as_png(picture: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(picture).save(file, "PNG", compress_level=1)
-    return file.getvalue()
-
-
 def catalogue() -> list[dict[str, Any]]:
     """What the page shows of each task."""
     return [described(find_task(name)) for name in TASKS]
@@ -331,46 +321,8 @@ def described(task: Task) -> dict[str, Any]:
     }
 
 
-# The moment that shows a task best, in steps of the episode below.
-CARD_SEED = 3
-CARD_STEPS = {
-    "arbitrary_visuomotor_mapping": 24,
-    "continuous_recognition": 66,
-    "change_detection": 60,
-    "what_then_where": 42,
-    "spot_diff_basic": 24,
-    "spot_diff_passive": 54,
-    "spot_diff_multi_object": 48,
-    "spot_diff_motion": 54,
-    "visible_goal_with_buildings": 36,
-    "invisible_goal_with_buildings": 18,
-    "invisible_goal_empty_arena": 54,
-    "visible_goal_procedural_maze": 30,
-    "transitive_inference": 48,
-}
-
-
-@cache
-def card_picture(task: str) -> bytes:
-    """A moment of the task, as a remembering player sees it."""
-    games = new_games(task, "train", VIEWS["agent"])
-    action = np.zeros(1, np.int64)
-    games.begin(games.seed([CARD_SEED]), np.ones(1, np.bool_), games.pictures)
-    for _ in range(CARD_STEPS[task]):
-        games.act("remembering", action)
-        games.step(action, games.pictures, autoreset=True)
-    return as_png(games.pictures[0])
-
-
 async def send_catalogue(request: Request) -> Response:
     return JSONResponse(await asyncio.to_thread(catalogue))
-
-
-async def send_card(request: Request) -> Response:
-    task = request.path_params["task"]
-    if task not in TASKS:
-        return PlainTextResponse("There is no such task.\n", 404)
-    return Response(await asyncio.to_thread(card_picture, task), media_type="image/png")
 
 
 def play_app(store: EpisodeStore) -> Starlette:
@@ -378,7 +330,7 @@ def play_app(store: EpisodeStore) -> Starlette:
         routes=[
             *page_routes("play.html", "play.js"),
             Route("/tasks", send_catalogue),
-            Route("/picture/{task}", send_card),
+            *(fixed_route(f"/picture/{task}", CARDS / f"{task}.png") for task in TASKS),
             WebSocketRoute("/play", Room(store).enter),
         ]
     )

@@ -87,7 +87,7 @@ def test_practice_leaves_no_trace_and_can_be_paused(place, store, monkeypatch):
                 step = header(socket.recv(timeout=0.5))[0]
                 say(socket, "drawn")
         monkeypatch.setattr(module, "STEP_SECONDS", 1 / 300)
-        assert step < 15
+        assert step < 60  # it came to rest, and not at the end of the episode
         say(socket, "resume")
         end, _ = until(socket, "over")
     assert end["episode"] is None

@@ -150,7 +150,10 @@ def test_a_run_is_exported_by_the_command(run, tmp_path, capsys):
     assert "mra after 1,234 steps" in out.read_text()
     steps, _ = recorded(agent_player(run))
     again, _ = recorded(player_of(fresh_agent(), "fresh", "cd", "train"))
-    assert steps == again
+    assert [step["action"] for step in steps] == [step["action"] for step in again]
+    for name in ("probabilities", "value", "weights"):  # other threads may round the last digit differently
+        for mine, theirs in zip(steps, again, strict=True):
+            assert mine[name] == pytest.approx(theirs[name], abs=2e-4)
 
 
 @pytest.mark.parametrize(
