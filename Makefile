@@ -11,8 +11,10 @@ demo: .venv/ready
 	@echo "Look at demo/learning.png: four minutes of training beside the scripted players. demo/avm.png is the task."
 	@echo "The same command with --minutes 60 goes on from here: see docs/training.md."
 
+# What only computes runs on both cores; runs, clusters and pages, which watch the clock, have the machine to themselves.
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile tests/agent tests/envs tests/learning tests/tasks tests/world
+	$(BIN)/pytest tests/laboratory tests/runtime tests/web
 
 lint: .venv/ready
 	$(BIN)/ruff check .

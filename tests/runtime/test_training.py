@@ -132,7 +132,7 @@ def test_a_longer_run_is_the_same_run(tmp_path, model, in_turns):
     settings = {
         "evaluate_every": 0,
         "in_turns": in_turns,
-        "learner": replace(tiny_config().learner, optimiser="rmsprop", updates=2, schedule="constant"),
+        "learner": replace(tiny_config().learner, optimiser="rmsprop", updates=2),
     }
     trained(tiny_config(model, steps=11 * UPDATE, **settings), tmp_path / "two")
     trained(tiny_config(model, steps=20 * UPDATE, **settings), tmp_path / "two")

@@ -51,6 +51,7 @@ def tiny_config(model: str = "mra", **changes: Any) -> TrainConfig:
         "curriculum": CurriculumConfig("seconds", (1, 2), episodes=6),
     }
     config = preset_config("avm")
+    config = replace(config, learner=replace(config.learner, schedule="constant"))  # runs here are made longer
     return replace(config, model=model, agent=model_config(model, agent), **(settings | changes))
 
 
