@@ -8,7 +8,7 @@ import numpy as np
 
 from memorylab.laboratory import figures
 from memorylab.laboratory.evaluate import Evaluation, read_rows, summed_up
-from memorylab.laboratory.normalised import Average, Cell, Cells, averages, cells, sorted_models, sorted_tasks
+from memorylab.laboratory.normalised import WINDOW, Average, Cell, Cells, averages, cells, sorted_models, sorted_tasks
 from memorylab.laboratory.page import Page, Table
 from memorylab.laboratory.references import PAPER_NAMES, Reference, Yardstick, paper_ranking, paper_scores
 from memorylab.laboratory.runs import Run, find_runs
@@ -60,6 +60,12 @@ def report(
     for run in unfinished:
         note(f"{run.folder} was never evaluated on the training level: it has curves, but no score")
     uneven(runs, note)
+    few = [run for run in runs if "train" in run.curves and len(run.curves["train"].steps) < 2 * WINDOW]
+    if few:
+        note(
+            f"{counted(len(few), 'run')} with fewer than {2 * WINDOW} evaluations: smoothing and windows of {WINDOW} "
+            "average over most of their training, so their scores are far below where they ended; see `last evaluation`"
+        )
     models = sorted_models(found) + sorted({r.model for r in unfinished} - {c.model for c in found.values()})
     tasks = sorted_tasks(found) + sorted({r.task for r in unfinished} - {c.task for c in found.values()})
     findings = Findings(runs, found, yardstick, models, tasks, out)
