@@ -202,7 +202,7 @@ def estimates(values: Mapping[str, Mapping[str, Estimate]], label: str, middle: 
 
 
 def decomposition(parts: Mapping[str, Mapping[str, float]]) -> Figure:
-    """model on task -> what is lost by scale and what by stimuli, as stacked bars in episode reward."""
+    """model on task -> what is lost by scale and what by stimuli, as stacked bars."""
     figure, axes = plt.subplots(figsize=(6.4, 0.9 + 0.4 * len(parts)))
     colours = {"scale": "#0072B2", "stimulus": "#E69F00", "both together": "#999999"}
     for row, (_, shares) in enumerate(parts.items()):
@@ -213,7 +213,7 @@ def decomposition(parts: Mapping[str, Mapping[str, float]]) -> Figure:
     axes.set_yticks(range(len(parts)), list(parts))
     axes.invert_yaxis()
     axes.axvline(0, color="0.3", linewidth=0.8)
-    axes.set_xlabel("episode reward lost from train to holdout extrapolate")
+    axes.set_xlabel("human-normalised score lost from train to holdout extrapolate, %")
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     axes.legend(handles.values(), handles.keys(), frameon=False, fontsize=8)
     figure.tight_layout()

@@ -228,9 +228,9 @@ def scale_and_stimulus(f: Findings, page: Page) -> None:
     levels = ["train", "new scale", "new stimuli", "both"]
     table = Table(["model", "task", *levels, "lost by scale", "by stimulus", "by both together"])
     for run in f.runs:
-        means = level_means(run)
-        trained, scaled, both = (means.get(name) for name in ("train", "extrapolate", "holdout_extrapolate"))
-        sides = [means[name] for name in ("holdout_small", "holdout_large") if name in means]
+        percent = level_percents(run, f.yardstick)
+        trained, scaled, both = (percent.get(name) for name in ("train", "extrapolate", "holdout_extrapolate"))
+        sides = [percent[name] for name in ("holdout_small", "holdout_large") if name in percent]
         if trained is None or scaled is None or both is None or not sides:
             continue
         new_stimuli = float(np.mean(sides))
@@ -240,20 +240,35 @@ def scale_and_stimulus(f: Findings, page: Page) -> None:
             "scale": by_scale, "stimulus": by_stimulus, "both together": rest
         }  # fmt: skip
         numbers = (trained, scaled, new_stimuli, both, by_scale, by_stimulus, rest)
-        table.add(run.model, run.task, *(f"{number:.2f}" for number in numbers))
+        table.add(run.model, run.task, *(f"{number:.1f}" for number in numbers))
     page.section(
         "Scale and stimulus",
         "The way from train to holdout extrapolate in two: a larger scale with known stimuli, and new stimuli at the "
-        "known scales. `memorylab evaluate RUN --levels all --save` plays the levels that this needs."
-        + ("" if parts else " None of these runs has been evaluated so."),
+        "known scales, in percent of the references for that scale. `memorylab evaluate RUN --levels all --save` plays "
+        "the levels that this needs." + ("" if parts else " None of these runs has been evaluated so."),
     )
     if parts:
         page.table(table, f.out, "scale_and_stimulus")
         page.figure(figures.decomposition(parts), f.out, "scale_and_stimulus", "What is lost by scale and by stimulus")
 
 
-def level_means(run: Run) -> dict[str, float]:
-    return {e.level: e.mean for e in kept_evaluations(run) if not e.keyword}
+REFERENCE_LEVEL = {
+    "train": "train",
+    "holdout_small": "train",
+    "holdout_large": "train",
+    "extrapolate": "holdout_extrapolate",
+    "holdout_extrapolate": "holdout_extrapolate",
+}
+
+
+def level_percents(run: Run, yardstick: Yardstick) -> dict[str, float]:
+    """Normalised by the references for the same scale, since a scale may change what can be scored at all."""
+    found = {}
+    for e in kept_evaluations(run):
+        percent = yardstick.normalise(run.task, REFERENCE_LEVEL.get(e.level, ""), e.mean)
+        if not e.keyword and percent is not None:
+            found[e.level] = percent
+    return found
 
 
 def kept_evaluations(run: Run) -> list[Evaluation]:
