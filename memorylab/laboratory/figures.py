@@ -215,7 +215,15 @@ def decomposition(parts: Mapping[str, Mapping[str, float]]) -> Figure:
     axes.axvline(0, color="0.3", linewidth=0.8)
     axes.set_xlabel("human-normalised score lost from train to holdout extrapolate, %")
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    axes.legend(handles.values(), handles.keys(), frameon=False, fontsize=8)
+    axes.legend(
+        handles.values(),
+        handles.keys(),
+        frameon=False,
+        fontsize=8,
+        ncols=3,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+    )
     figure.tight_layout()
     return figure
 
