@@ -222,7 +222,7 @@ def evaluate(
     lab = needs_agent("memorylab.laboratory.evaluate")
     at_least_one("episodes", episodes)
     chosen = tuple(LEVELS) if levels == ("all",) else levels
-    trained = lab.Trained(run, step, device)
+    trained = needs_agent("memorylab.learning.trained").load_trained(run, step, device)
     if routes and not (save and "goal_step" in trained.task.report):
         raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
     rows = []

@@ -12,15 +12,12 @@ import torch
 from PIL import Image
 from scipy import stats
 
-from memorylab.agent import AgentConfig, MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.files import replacing
 from memorylab.laboratory.snapshot import with_map
 from memorylab.learning.actor import Player
-from memorylab.learning.checkpoints import load_checkpoint
 from memorylab.learning.evaluation import evaluate
-from memorylab.learning.run_folder import read_json
-from memorylab.learning.trajectory import Episode, part_of
+from memorylab.learning.trained import Trained
 from memorylab.tasks.task import check_level, find_task
 
 MAP_SIDE = 320  # pixels
@@ -40,29 +37,6 @@ class Evaluation:
     low: float
     high: float  # of a 95 % interval for the mean
     mean_length: float
-
-
-class Trained:
-    """A run's agent at one of its checkpoints, the newest if no step is given."""
-
-    def __init__(self, folder: Path, step: int | None = None, device: str = "cpu"):
-        if not (folder / "config.json").exists():
-            raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
-        config = read_json(folder / "config.json")
-        found = load_checkpoint(folder / "checkpoints", step)
-        if found is None:
-            raise ValueError(f"{folder} has no checkpoint to evaluate")
-        tensors, facts = found
-        try:
-            agent = MemoryRecallAgent(AgentConfig(**config["agent"]))
-            agent.load_state_dict(part_of(tensors, "agent."))
-        except (KeyError, TypeError, RuntimeError) as problem:
-            raise ValueError(f"the checkpoint in {folder} is not of this version: {problem}") from problem
-        self.folder, self.task, self.step = folder, find_task(config["task"]), int(facts["step"])
-        self.agent = agent.to(device)
-
-    def episodes(self, level: str, number: int, seed: int, on_step: Callable[[], None], **scale: Any) -> list[Episode]:
-        return evaluate(self.agent, self.task.name, level, number, seed, on_step=on_step, **scale)
 
 
 def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
@@ -111,7 +85,7 @@ def evaluated(
             value = setting.get(keyword, "")
             value = str(value[0] if isinstance(value, tuple) else value)
             on_setting(f"{level} {keyword} {value}".strip())
-            played = trained.episodes(level, episodes, seed, on_step, **setting)
+            played = evaluate(trained.agent, trained.task.name, level, episodes, seed, on_step=on_step, **setting)
             yield [
                 {"step": trained.step, "level": level, "keyword": keyword, "value": value, "scale": e.scale,
                  "return": e.score, "length": e.length, "seed": e.seed} for e in played

@@ -5,13 +5,10 @@ from pathlib import Path
 
 import torch
 
-from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning import actor
-from memorylab.learning.checkpoints import load_checkpoint
-from memorylab.learning.run_folder import RunFolder, read_json
-from memorylab.learning.trajectory import part_of
+from memorylab.learning.trained import load_trained
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 from memorylab.web.recording import Moment, Player, described, place_of, plan_of
@@ -19,18 +16,10 @@ from memorylab.web.recording import Moment, Player, described, place_of, plan_of
 
 def agent_player(run: Path, task: str | None = None, level: str = PAPER_LEVELS[0]) -> Player:
     """The newest checkpoint of a run, on its own task unless told otherwise."""
-    if not (run / "config.json").exists():
-        raise ValueError(f"{run} is not the folder of a run: it has no config.json")
-    config = read_json(run / "config.json")
-    found = load_checkpoint(RunFolder(run).checkpoints)
-    if found is None:
-        raise ValueError(f"{run} has no checkpoint yet; wait until training has saved one")
-    tensors, facts = found
     torch.set_num_threads(1)  # one game is too little work to be shared
-    agent = MemoryRecallAgent(AgentConfig(**config["agent"]))
-    agent.load_state_dict(part_of(tensors, "agent."))
-    name = f"{config['model']} after {facts['step']:,} steps"
-    return player_of(agent, name, task or config["task"], level)
+    trained = load_trained(run)
+    name = f"{trained.config['model']} after {trained.step:,} steps"
+    return player_of(trained.agent, name, task or trained.task.name, level)
 
 
 def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Player:
