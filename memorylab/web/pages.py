@@ -19,7 +19,7 @@ KINDS = {
 
 def page_routes(page: str, *others: str) -> list[Route]:
     """`page` at /, and the files it needs under their own names."""
-    places = {"/": page} | {f"/{name}": name for name in (*others, "style.css", "icon.svg")}
+    places = {"/": page} | {f"/{name}": name for name in (*others, "dom.js", "style.css", "icon.svg")}
     return [fixed_route(path, STATIC / name) for path, name in places.items()]
 
 

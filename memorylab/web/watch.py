@@ -76,12 +76,17 @@ def watch_app(player: Player, seed: int) -> Starlette:
     )
 
 
+IMPORT = 'import { $, element } from "./dom.js";\n'
+
+
 def standalone(recording: Recording) -> str:
     """The page with everything in it: opens anywhere, needs no server."""
     pieces = [base64.b64encode(piece).decode() for piece in recording.pieces]
     facts = {**recording.facts, "number": 1, "is_done": True, "pieces": pieces, "is_live": False}
     data = json.dumps(facts).replace("<", "\\u003c")
-    style, script, icon = ((STATIC / name).read_text() for name in ("style.css", "watch.js", "icon.svg"))
+    names = ("style.css", "dom.js", "watch.js", "icon.svg")
+    style, helpers, script, icon = ((STATIC / name).read_text() for name in names)
+    script = helpers.replace("export ", "") + script.replace(IMPORT, "")  # a file by itself has nothing to import from
     page = (STATIC / "watch.html").read_text()
     picture = "data:image/svg+xml;base64," + base64.b64encode(icon.encode()).decode()
     for old, new in (

@@ -1,6 +1,7 @@
 // Runs and their curves, asked for again every few seconds.
 
-const $ = (id) => document.getElementById(id);
+import { $, element } from "./dom.js";
+
 const EVERY_MS = 4000;
 const LEVEL_HUES = { train: "var(--act)", holdout_interpolate: "var(--good)", holdout_extrapolate: "var(--recall)" };
 const HUES = ["#1d70b8", "#c25a1e", "#2a8a57", "#8a5aa8", "#b98a2f", "#c2417c", "#2b8a99", "#7a7a7a"];
@@ -11,14 +12,6 @@ const hidden = new Set(); // names of runs that are not shown in the overlay
 let runs = [];
 let said = ""; // what the server said last; the same again changes nothing
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name in made) made[name] = value; else made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
 function svg(tag, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

@@ -1,6 +1,7 @@
 // People at play. The server steps the game; this page says which keys are held and draws what comes.
 
-const $ = (id) => document.getElementById(id);
+import { $, element } from "./dom.js";
+
 const PAPER_LEVELS = ["train", "holdout_interpolate", "holdout_extrapolate"];
 const COUNTDOWN = 3;
 const HEADER_BYTES = 20;
@@ -24,15 +25,6 @@ let tasks = [];
 let game = null; // the episode being played
 
 // --- choosing and reading the rules
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name in made) made[name] = value; else made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
 
 const isLook = (task) => task.actions.includes("look up");
 const padOf = (task) => (isLook(task) ? LOOK_PAD : WALK_PAD);

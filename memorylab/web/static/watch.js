@@ -1,6 +1,7 @@
 // A recorded episode: scrub, step, play, and see at each step what was recalled. Works from a server or from one file.
 
-const $ = (id) => document.getElementById(id);
+import { $, element } from "./dom.js";
+
 const STEPS_PER_SECOND = 15;
 const LOADING_MS = 400;
 const RECALL_ROWS = 10;
@@ -14,14 +15,6 @@ let now = 0;
 let isRunning = false;
 let drawnTracks = -1; // how many steps the tracks show
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name in made) made[name] = value; else made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 const percent = (share) => `${(100 * share).toFixed(share >= 0.0995 ? 0 : 1)} %`;
 const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
