@@ -20,7 +20,7 @@ class AgentConfig:
     jumpy: bool = True
     """Jumpy backpropagation: gradient to W_k, b_k through the distances to what was recalled."""
     encoder: str = "residual"
-    """Picture encoder: residual (the paper's) or small (fast on a CPU)."""
+    """Picture encoder: residual (the paper's), small (fast on a CPU) or normalised (small, for faint stimuli)."""
     height: int = 72
     """Rows of a picture."""
     width: int = 96

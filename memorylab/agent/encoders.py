@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 
@@ -83,8 +84,26 @@ class SmallEncoder(nn.Module):
         return torch.relu(self.layer(self.convolutions(pictures)))
 
 
-ENCODERS: dict[str, type[nn.Module]] = {"residual": ResidualEncoder, "small": SmallEncoder}
-SMALLEST_SIDE = {"residual": 1, "small": 20}
+class NormalisedEncoder(SmallEncoder):
+    """The small encoder for faint stimuli: contrast is stretched, and x has mean 0, variance 1 and both signs.
+
+    Pale shapes on a white panel are a small part of a picture's energy; without this, their learning is drowned by
+    that of where the gaze is.
+    """
+
+    CONTRAST = 6.0
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        x = self.layer(self.convolutions(self.CONTRAST * pictures))
+        return F.layer_norm(x, x.shape[-1:])
+
+
+ENCODERS: dict[str, type[nn.Module]] = {
+    "residual": ResidualEncoder,
+    "small": SmallEncoder,
+    "normalised": NormalisedEncoder,
+}
+SMALLEST_SIDE = {"residual": 1, "small": 20, "normalised": 20}
 
 
 def as_floats(pictures: Tensor, dtype: torch.dtype) -> Tensor:
