@@ -46,7 +46,7 @@ def test_an_unknown_model_lists_the_ten():
     ("wrong", "sentence"),
     [
         ({"controller": "rnn"}, "controller must be one of ff, lstm, gru, lru, not 'rnn'"),
-        ({"encoder": "big"}, "encoder must be one of residual, small, not 'big'"),
+        ({"encoder": "big"}, "encoder must be one of residual, small, normalised, not 'big'"),
         ({"auxiliary": "both"}, "auxiliary must be one of none, cpc, rec, not 'both'"),
         ({"hidden_size": 0}, "hidden_size must be at least 1, not 0"),
         ({"capacity": 0}, "capacity must be at least 1, not 0"),

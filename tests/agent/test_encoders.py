@@ -14,7 +14,18 @@ ALLOWED = [(name, size) for name in ENCODERS for size in SIZES if min(size) >= S
 def test_x_has_the_embedding_size_for_any_picture(name, size):
     x = ENCODERS[name](*size, 9)(torch.rand(2, 3, *size))
     assert x.shape == (2, 9)
-    assert (x >= 0).all()
+    assert x.isfinite().all()
+    assert (x >= 0).all() or name == "normalised"
+
+
+def test_the_normalised_encoder_is_the_small_one_with_more_contrast_and_x_normalised():
+    torch.manual_seed(0)
+    small, normalised = (ENCODERS[name](36, 48, 32) for name in ("small", "normalised"))
+    normalised.load_state_dict(small.state_dict())
+    pictures = torch.rand(4, 3, 36, 48) - 0.5
+    x = doubles(small.layer(small.convolutions(6 * pictures)))
+    expected = (x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)
+    np.testing.assert_allclose(doubles(normalised(pictures)), expected, atol=1e-4)
 
 
 def test_the_residual_encoder_is_the_paper_s():

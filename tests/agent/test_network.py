@@ -386,7 +386,7 @@ def losses(agent, inputs: Inputs) -> list[float]:
         return [loss.item() for loss in (policy, baseline, entropy, agent.contrastive_loss(output, inputs.resets).loss)]
 
 
-@pytest.mark.parametrize("encoder", ["residual", "small"])
+@pytest.mark.parametrize("encoder", ["residual", "small", "normalised"])
 def test_a_bfloat16_encoder_changes_losses_by_at_most_one_percent(encoder):
     sizes = {"height": 36, "width": 48, "embedding_size": 64, "hidden_size": 64, "key_size": 16, "capacity": 16}
     agent = made("mra", encoder=encoder, **sizes)
