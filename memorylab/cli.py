@@ -1,8 +1,6 @@
 """One command, `memorylab`, with verbs. Bad input: one sentence and exit code 2."""
 
-import csv as csv_module
 import importlib
-import io
 import json as json_module
 import sys
 from collections.abc import Callable, Sequence
@@ -16,8 +14,6 @@ from memorylab.tasks.task import SHORT_NAMES, TASKS, Task, check_level, find_tas
 try:
     import rich
     import tyro
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Table
     from tyro.conf import Positional
 except ImportError:
@@ -25,15 +21,24 @@ except ImportError:
     sys.exit(2)
 
 from memorylab.files import replacing
-from memorylab.laboratory.baseline import PLAYERS, Baseline, Player, baselines
-from memorylab.laboratory.bench import Speed
+from memorylab.laboratory.baseline import PLAYERS, Player, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
+from memorylab.tables import (
+    as_csv,
+    as_json,
+    baseline_table,
+    errors,
+    evaluation_table,
+    human_table,
+    print_rows,
+    progress,
+    speed_table,
+)
 
 TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks, by name or short name; all if none.")]
 AllTasks = Positional[TaskNames]
 Flag = tyro.conf.FlagCreatePairsOff[bool]
-errors = Console(stderr=True)
 LOOPBACK = "127.0.0.1"
 SCORES = Path("human-scores.db")
 
@@ -391,89 +396,6 @@ def chosen_tasks(names: Sequence[str]) -> list[str]:
 def at_least_one(name: str, value: int) -> None:
     if value < 1:
         raise ValueError(f"--{name} must be 1 or more, not {value}")
-
-
-def right(header: str) -> Any:
-    return rich.table.Column(header, justify="right")
-
-
-def progress() -> Progress:
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
-
-
-def baseline_table(rows: list[Baseline]) -> Table:
-    unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
-    table = Table(
-        *unwrapped, *map(right, ("score", "± s.e.", "Random", "Human")), caption="Random and Human: the paper's"
-    )
-    for row in rows:
-        table.add_row(
-            find_task(row.task).short,
-            row.level,
-            row.player,
-            f"{row.mean:.3f}",
-            f"{row.standard_error:.3f}",
-            *("" if value is None else f"{value:.2f}" for value in (row.paper_random, row.paper_human)),
-        )
-    return table
-
-
-def human_table(rows: list[Any]) -> Table:
-    table = Table("task", "level", *map(right, ("score", "± s.e.", "n")), "source")
-    for row in rows:
-        numbers = f"{row.mean:.3f}", f"{row.standard_error:.3f}", str(row.n)
-        table.add_row(find_task(row.task).short, row.level, *numbers, row.source)
-    return table
-
-
-def speed_table(rows: list[Speed]) -> Table:
-    one = rows[0]
-    title = f"{one.games} games, {one.threads} threads, {one.height} x {one.width}, steps/s"
-    table = Table("task", *map(right, ("random", "remembering", "copying", "random/copying", "one Env")), title=title)
-    for row in rows:
-        rates = row.random_steps_per_second, row.remembering_steps_per_second, row.copies_per_second
-        table.add_row(
-            find_task(row.task).short,
-            *(f"{rate:,.0f}" for rate in rates),
-            f"{row.share_of_copying:.1%}",
-            f"{row.single_env_steps_per_second:,.0f}",
-        )
-    return table
-
-
-def evaluation_table(rows: list[Any]) -> Table:
-    table = Table("level", "scale", *map(right, ("score", "95 % interval", "episodes", "length")))
-    table.title = f"step {rows[0].step:,}"
-    for row in rows:
-        table.add_row(
-            row.level,
-            f"{row.keyword} {row.value}".strip() or "as the level says",
-            f"{row.mean:.3f}",
-            f"{row.low:.3f} to {row.high:.3f}",
-            str(row.episodes),
-            f"{row.mean_length:.0f}",
-        )
-    return table
-
-
-def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any]], Table]) -> None:
-    if json or csv:
-        print(as_json(rows) if json else as_csv(rows), end="")
-    else:
-        rich.print(table(rows))
-
-
-def as_csv(rows: Sequence[Any]) -> str:
-    text = io.StringIO()
-    writer = csv_module.DictWriter(text, asdict(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(asdict, rows))
-    return text.getvalue()
-
-
-def as_json(rows: Sequence[Any]) -> str:
-    return json_module.dumps([asdict(row) for row in rows], indent=2) + "\n"
 
 
 VERBS: dict[str, Callable] = {
