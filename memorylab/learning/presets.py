@@ -64,7 +64,7 @@ TRIALS = CurriculumConfig(keyword="trials", stages=(1, 2, 4, 8, 16, 32))
 def laptop(task: str) -> TrainConfig:
     """Small pictures and network, more games, a larger learning rate; PsychLab tasks begin with few trials."""
     is_psychlab = task in PSYCHLAB
-    return TrainConfig(
+    config = TrainConfig(
         task=task,
         preset="laptop",
         games=32,
@@ -90,6 +90,19 @@ def laptop(task: str) -> TrainConfig:
             reduction="mean",
         ),
         curriculum=TRIALS if is_psychlab else CurriculumConfig(),
+    )
+    return for_faint_arrays(config) if task == "change_detection" else config
+
+
+def for_faint_arrays(config: TrainConfig) -> TrainConfig:
+    """Change Detection: a steady gaze, and short delays first; CPC has several trials in a trajectory to tell apart."""
+    return replace(
+        config,
+        games=16,
+        unroll=100,
+        agent=replace(config.agent, encoder="normalised", embedding_size=256, hidden_size=256),
+        learner=replace(config.learner, entropy_cost=0.003),
+        curriculum=CurriculumConfig(keyword="delays", stages=(2, 8, 64), episodes=40),
     )
 
 
