@@ -1,0 +1,162 @@
+"""Does an LSTM hold Change Detection's array over the delay, and can it compare? Learning without reinforcement.
+
+python benchmarks/held_arrays.py [--unroll 200 --games 8] [--told array] ...
+
+The forgetting player plays, one action in ten drawn at random. An LSTM with CPC watches, and may besides be told what
+lies in each cell of the study array, or which answer is right. Printed for each stretch of steps: the cross-entropy, in
+nats per cell, of linear readers of the array, from x while it is shown and from h while it is not (1.04: nothing is
+known), and how often a linear reader of h finds the right answer.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+import tyro
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from memorylab.agent import Inputs, MemoryRecallAgent
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning.presets import preset_config
+from memorylab.tasks.psychlab.change_detection import CELLS, DELAY, DISC, NUM_COLOURS, STUDY
+from memorylab.tasks.psychlab.machinery import CHOOSE
+
+KINDS = 1 + NUM_COLOURS  # of a cell: empty, or one of the colours
+NUM_ACTIONS = 5
+
+
+@dataclass
+class Settings:
+    told: Literal["nothing", "array", "answer"] = "nothing"
+    """What is learned from besides CPC; `array` includes the answer."""
+    cpc: bool = True
+    steps: int = 1_000_000
+    rows: int = 10
+    """Lines to print."""
+    unroll: int = 200
+    games: int = 8
+    delays: tuple[int, ...] = (2, 4, 8)
+    encoder: str = "normalised"
+    embedding_size: int = 256
+    hidden_size: int = 256
+    learning_rate: float = 5e-4
+    noise: float = 0.1
+    """How often the player acts at random."""
+
+
+@dataclass
+class Watched:
+    """One trajectory and what only the game knows about it."""
+
+    inputs: Inputs
+    phases: Tensor
+    cells: Tensor
+    answers: Tensor
+
+
+class Show:
+    """The forgetting player, played on and on."""
+
+    def __init__(self, settings: Settings):
+        self.settings = settings
+        size = (36, 48)
+        self.env = MemoryVectorEnv("cd", "train", settings.games, seed=1, size=size, delays=settings.delays)
+        self.chance = np.random.default_rng(0)
+        pictures, _ = self.env.reset()
+        nothing = np.zeros(settings.games, np.int64)
+        self.met = pictures.copy(), nothing.astype(np.float32), nothing, np.ones(settings.games, np.bool_)
+
+    def watch(self) -> Watched:
+        steps = [self.step() for _ in range(self.settings.unroll)]
+        *inputs, phases, cells, answers = (torch.from_numpy(np.stack(part)) for part in zip(*steps, strict=True))
+        return Watched(Inputs(*inputs), phases, cells, answers)
+
+    def step(self) -> tuple:
+        games, met = self.env.games.records, self.met
+        known = games["phase"].copy(), study_cells(games), games["right"].astype(np.int64)
+        actions = np.zeros(len(games), np.int64)
+        self.env.games.act("forgetting", actions)
+        by_chance = self.chance.random(len(games)) < self.settings.noise
+        actions = np.where(by_chance, self.chance.integers(0, NUM_ACTIONS, len(games)), actions)
+        pictures, rewards, terminated, truncated, _ = self.env.step(actions)
+        self.met = pictures.copy(), rewards.copy(), actions, terminated | truncated
+        return *met, *known
+
+
+def study_cells(games: np.ndarray) -> np.ndarray:
+    """(games, cells): 0 for an empty cell of the study array, else its colour, from 1."""
+    cells = np.zeros((len(games), len(CELLS)), np.int64)
+    for i in range(games["cell"].shape[1]):
+        shown = np.flatnonzero(games["objects"] > i)
+        cells[shown, games["cell"][shown, i]] = 1 + games["colour"][shown, i]
+    return cells
+
+
+class Reader(nn.Module):
+    """Linear readers of the array and of the answer."""
+
+    def __init__(self, embedding_size: int, hidden_size: int):
+        super().__init__()
+        self.x_cells = nn.Linear(embedding_size, len(CELLS) * KINDS)
+        self.h_cells = nn.Linear(hidden_size, len(CELLS) * KINDS)
+        self.h_answer = nn.Linear(hidden_size, 2)
+
+    def losses(self, x: Tensor, h: Tensor, watched: Watched, hidden: Tensor) -> tuple[Tensor, Tensor, Tensor, float]:
+        shown, choosing = watched.phases == STUDY, watched.phases == CHOOSE
+        of_x = cross_entropy(self.x_cells(x[shown]).view(-1, KINDS), watched.cells[shown].flatten())
+        of_h = cross_entropy(self.h_cells(h[hidden]).view(-1, KINDS), watched.cells[hidden].flatten())
+        answers, right = self.h_answer(h[choosing]), watched.answers[choosing]
+        return of_x, of_h, cross_entropy(answers, right), (answers.argmax(-1) == right).float().mean().item()
+
+
+def main(settings: Settings) -> None:
+    torch.manual_seed(0)
+    config = replace(
+        preset_config("cd", "lstm+cpc").agent,
+        encoder=settings.encoder,
+        embedding_size=settings.embedding_size,
+        hidden_size=settings.hidden_size,
+    )
+    agent, show = MemoryRecallAgent(config), Show(settings)
+    teacher, reader = (Reader(settings.embedding_size, settings.hidden_size) for _ in range(2))
+    taught = [*agent.parameters(), *teacher.parameters()]
+    optimiser = torch.optim.Adam(taught, settings.learning_rate)
+    reading = torch.optim.Adam(reader.parameters(), 3e-3)
+    state = agent.initial_state(settings.games)
+    updates = settings.steps // (settings.unroll * settings.games)
+    rows: list[tuple[float, ...]] = []
+    print("steps      array in x  array in h  answer")
+    for update in range(1, updates + 1):
+        watched = show.watch()
+        output, state = agent.unroll(watched.inputs, state)
+        state = tuple(part.detach() for part in state)
+        loss = torch.zeros(())
+        if settings.cpc:
+            loss = loss + agent.contrastive_loss(output, watched.inputs.resets).loss / config.cpc_steps
+        if settings.told != "nothing":
+            _, of_array, of_answer, _ = teacher.losses(output.x, output.h, watched, watched.phases >= STUDY)
+            loss = loss + of_answer + (3 * of_array if settings.told == "array" else 0)
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(taught, 1.0)
+        optimiser.step()
+
+        blank = (watched.phases == DELAY) | (watched.phases == DISC)
+        *losses, accuracy = reader.losses(output.x.detach(), output.h.detach(), watched, blank)
+        reading.zero_grad()
+        sum(losses).backward()
+        reading.step()
+        rows.append((losses[0].item(), losses[1].item(), accuracy))
+        if update % max(1, updates // settings.rows) == 0:
+            of_x, of_h, accuracy = np.mean(rows, axis=0)
+            print(
+                f"{update * settings.unroll * settings.games:<9,}  {of_x:<10.3f}  {of_h:<10.3f}  {accuracy:.1%}",
+                flush=True,
+            )
+            rows.clear()
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Settings, description=__doc__))
