@@ -8,6 +8,7 @@ nats per cell, of linear readers of the array, from x while it is shown and from
 known), and how often a linear reader of h finds the right answer.
 """
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,7 +25,6 @@ from memorylab.tasks.psychlab.change_detection import CELLS, DELAY, DISC, NUM_CO
 from memorylab.tasks.psychlab.machinery import CHOOSE
 
 KINDS = 1 + NUM_COLOURS  # of a cell: empty, or one of the colours
-NUM_ACTIONS = 5
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Settings:
     unroll: int = 200
     games: int = 8
     delays: tuple[int, ...] = (2, 4, 8)
-    encoder: str = "normalised"
+    encoder: Literal["small", "normalised", "residual"] = "normalised"
     embedding_size: int = 256
     hidden_size: int = 256
     learning_rate: float = 5e-4
@@ -59,9 +59,8 @@ class Watched:
 class Show:
     """The forgetting player, played on and on."""
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: Settings, size: tuple[int, int]):
         self.settings = settings
-        size = (36, 48)
         self.env = MemoryVectorEnv("cd", "train", settings.games, seed=1, size=size, delays=settings.delays)
         self.chance = np.random.default_rng(0)
         pictures, _ = self.env.reset()
@@ -79,7 +78,7 @@ class Show:
         actions = np.zeros(len(games), np.int64)
         self.env.games.act("forgetting", actions)
         by_chance = self.chance.random(len(games)) < self.settings.noise
-        actions = np.where(by_chance, self.chance.integers(0, NUM_ACTIONS, len(games)), actions)
+        actions = np.where(by_chance, self.chance.integers(self.env.single_action_space.n, size=len(games)), actions)
         pictures, rewards, terminated, truncated, _ = self.env.step(actions)
         self.met = pictures.copy(), rewards.copy(), actions, terminated | truncated
         return *met, *known
@@ -112,6 +111,11 @@ class Reader(nn.Module):
 
 
 def main(settings: Settings) -> None:
+    if settings.unroll * settings.games < 800 or settings.steps < settings.unroll * settings.games:
+        print(
+            "held_arrays: unroll x games must be at least 800, to hold every phase, and at most steps", file=sys.stderr
+        )
+        sys.exit(2)
     torch.manual_seed(0)
     config = replace(
         preset_config("cd", "lstm+cpc").agent,
@@ -119,7 +123,7 @@ def main(settings: Settings) -> None:
         embedding_size=settings.embedding_size,
         hidden_size=settings.hidden_size,
     )
-    agent, show = MemoryRecallAgent(config), Show(settings)
+    agent, show = MemoryRecallAgent(config), Show(settings, (config.height, config.width))
     teacher, reader = (Reader(settings.embedding_size, settings.hidden_size) for _ in range(2))
     taught = [*agent.parameters(), *teacher.parameters()]
     optimiser = torch.optim.Adam(taught, settings.learning_rate)
