@@ -14,6 +14,9 @@ class LearnerConfig:
     learning_rate: float = 1e-5
     schedule: Literal["constant", "linear"] = "constant"
     """Learning rate over the run: constant, or falling in a line to zero."""
+    read_share: float = 1.0
+    """The memory read's W_k, b_k, W_q and b_q learn at this share of the learning rate: while they hardly move, what
+    looks the same stays near."""
     adam_epsilon: float = 1e-4
     rmsprop_epsilon: float = 0.1
     rmsprop_decay: float = 0.99
@@ -38,7 +41,7 @@ class LearnerConfig:
     def __post_init__(self):
         at_least(self, 1, "updates")
         above(self, 0, "learning_rate", "gradient_norm", "rho_bar", "c_bar", "adam_epsilon", "rmsprop_epsilon")
-        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight")
+        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share")
         at_least(self, 0, "rec_image_cost", "rec_action_cost", "rec_reward_cost")
         for name in ("discount", "rmsprop_decay"):
             if not 0 <= getattr(self, name) < 1:

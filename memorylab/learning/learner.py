@@ -25,20 +25,20 @@ class Learner:
         self.agent, self.config = agent, config
         self.version = 0
         self.optimiser: torch.optim.Optimizer
+        shares = {"read": config.read_share}
+        parts = [
+            {"params": list(part.parameters()), "share": shares.get(name, 1.0)} for name, part in agent.named_children()
+        ]
         if config.optimiser == "adam":
-            self.optimiser = torch.optim.Adam(
-                agent.parameters(), config.learning_rate, eps=config.adam_epsilon, fused=True
-            )
+            self.optimiser = torch.optim.Adam(parts, eps=config.adam_epsilon, fused=True)
         else:
-            self.optimiser = torch.optim.RMSprop(
-                agent.parameters(), config.learning_rate, alpha=config.rmsprop_decay, eps=config.rmsprop_epsilon
-            )
+            self.optimiser = torch.optim.RMSprop(parts, alpha=config.rmsprop_decay, eps=config.rmsprop_epsilon)
 
     def update(self, trajectory: Trajectory, progress: float = 0.0) -> Metrics:
         """`updates` steps of the optimiser with one trajectory; `progress` is the share of the run that is done."""
-        if self.config.schedule == "linear":
-            for group in self.optimiser.param_groups:
-                group["lr"] = self.config.learning_rate * max(1.0 - progress, 0.0)
+        left = max(1.0 - progress, 0.0) if self.config.schedule == "linear" else 1.0
+        for part in self.optimiser.param_groups:
+            part["lr"] = self.config.learning_rate * part["share"] * left
         for _ in range(self.config.updates):
             loss, metrics = self.loss(trajectory)
             if not math.isfinite(metrics["loss"]):

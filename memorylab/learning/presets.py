@@ -98,10 +98,10 @@ def for_faint_arrays(config: TrainConfig) -> TrainConfig:
     """Change Detection: a steady gaze, and short delays first; CPC has several trials in a trajectory to tell apart."""
     return replace(
         config,
-        games=8,
-        unroll=200,
-        agent=replace(config.agent, encoder="normalised", embedding_size=256, hidden_size=256),
-        learner=replace(config.learner, learning_rate=5e-4, entropy_cost=0.003),
+        games=16,
+        unroll=50,
+        agent=replace(config.agent, encoder="normalised", embedding_size=256, hidden_size=256, epsilon=1e-5),
+        learner=replace(config.learner, learning_rate=5e-4, read_share=0.01, entropy_cost=0.003),
         curriculum=CurriculumConfig(keyword="delays", stages=(2, 8, 64), episodes=40),
     )
 
