@@ -1,9 +1,10 @@
-"""Does an LSTM hold Change Detection's array over the delay, and can it compare? Learning without reinforcement.
+"""Does an agent hold Change Detection's array over the delay, and can it compare? Learning without reinforcement.
 
 python benchmarks/held_arrays.py [--unroll 200 --games 8] [--told array] ...
+python benchmarks/held_arrays.py --model mra --told answer --unroll 50 --games 16 --noise 0 --read-share 0.01
 
-The forgetting player plays, one action in ten drawn at random. An LSTM with CPC watches, and may besides be told what
-lies in each cell of the study array, or which answer is right. Printed for each stretch of steps: the cross-entropy, in
+The forgetting player plays, some actions drawn at random. An agent watches, and may besides be told what lies in each
+cell of the study array, or which answer is right. Printed for each stretch of steps: the cross-entropy, in
 nats per cell, of linear readers of the array, from x while it is shown and from h while it is not (1.04: nothing is
 known), and how often a linear reader of h finds the right answer.
 """
@@ -29,9 +30,11 @@ KINDS = 1 + NUM_COLOURS  # of a cell: empty, or one of the colours
 
 @dataclass
 class Settings:
+    model: Literal["lstm", "lstm+cpc", "lstm+mem", "mra"] = "lstm+cpc"
     told: Literal["nothing", "array", "answer"] = "nothing"
     """What is learned from besides CPC; `array` includes the answer."""
-    cpc: bool = True
+    read_share: float = 0.01
+    """The memory read's share of the learning rate."""
     steps: int = 1_000_000
     rows: int = 10
     """Lines to print."""
@@ -118,15 +121,19 @@ def main(settings: Settings) -> None:
         sys.exit(2)
     torch.manual_seed(0)
     config = replace(
-        preset_config("cd", "lstm+cpc").agent,
+        preset_config("cd", settings.model).agent,
         encoder=settings.encoder,
         embedding_size=settings.embedding_size,
         hidden_size=settings.hidden_size,
     )
     agent, show = MemoryRecallAgent(config), Show(settings, (config.height, config.width))
     teacher, reader = (Reader(settings.embedding_size, settings.hidden_size) for _ in range(2))
-    taught = [*agent.parameters(), *teacher.parameters()]
-    optimiser = torch.optim.Adam(taught, settings.learning_rate)
+    rate = settings.learning_rate
+    taught = [
+        {"params": list(part.parameters()), "lr": rate * (settings.read_share if part is agent.read else 1)}
+        for part in (*agent.children(), teacher)
+    ]
+    optimiser = torch.optim.Adam(taught)
     reading = torch.optim.Adam(reader.parameters(), 3e-3)
     state = agent.initial_state(settings.games)
     updates = settings.steps // (settings.unroll * settings.games)
@@ -134,17 +141,17 @@ def main(settings: Settings) -> None:
     print("steps      array in x  array in h  answer")
     for update in range(1, updates + 1):
         watched = show.watch()
-        output, state = agent.unroll(watched.inputs, state)
+        output, state = agent.unroll(watched.inputs, state, store=agent.new_store(settings.games))
         state = tuple(part.detach() for part in state)
         loss = torch.zeros(())
-        if settings.cpc:
+        if agent.contrastive is not None:
             loss = loss + agent.contrastive_loss(output, watched.inputs.resets).loss / config.cpc_steps
         if settings.told != "nothing":
             _, of_array, of_answer, _ = teacher.losses(output.x, output.h, watched, watched.phases >= STUDY)
             loss = loss + of_answer + (3 * of_array if settings.told == "array" else 0)
         optimiser.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(taught, 1.0)
+        nn.utils.clip_grad_norm_([weight for part in taught for weight in part["params"]], 1.0)
         optimiser.step()
 
         blank = (watched.phases == DELAY) | (watched.phases == DISC)
