@@ -95,7 +95,7 @@ def laptop(task: str) -> TrainConfig:
 
 
 def for_faint_arrays(config: TrainConfig) -> TrainConfig:
-    """Change Detection: pale shapes, and a memory where the same picture is found again as itself; short delays first."""
+    """Change Detection: pale shapes, a memory in which the same picture stays near, short delays first."""
     return replace(
         config,
         games=16,
