@@ -25,9 +25,9 @@ class Learner:
         self.agent, self.config = agent, config
         self.version = 0
         self.optimiser: torch.optim.Optimizer
-        shares = {"read": config.read_share}
         parts = [
-            {"params": list(part.parameters()), "share": shares.get(name, 1.0)} for name, part in agent.named_children()
+            {"params": list(part.parameters()), "share": config.read_share if part is agent.read else 1.0}
+            for part in agent.children()
         ]
         if config.optimiser == "adam":
             self.optimiser = torch.optim.Adam(parts, eps=config.adam_epsilon, fused=True)
