@@ -6,6 +6,7 @@ No memory is needed here: the last picture of the study array and the first that
 encoder, and a hidden layer gets both codes side by side (`pair`) or one less the other (`difference`).
 """
 
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,6 +54,9 @@ def seen_trials(number: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def main(settings: Settings) -> None:
+    if not 1 <= settings.batch <= settings.trials:
+        print("two_pictures: batch must be at least 1 and at most trials", file=sys.stderr)
+        sys.exit(2)
     torch.manual_seed(0)
     encoder = ENCODERS["normalised"](*SIZE, CODE)
     inputs = 2 * CODE if settings.given == "pair" else CODE
