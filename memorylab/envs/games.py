@@ -11,7 +11,7 @@ import numpy as np
 from memorylab.envs.crew import Crew
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import check_level, find_task
-from memorylab.world.chance import SEED_BITS, seed_of_game
+from memorylab.world.chance import SEED_BITS, following_seed, seed_of_game
 
 MAX_PIXELS = 4096
 
@@ -56,26 +56,28 @@ class Games:
         self.rewards = np.zeros(self.number, np.float32)
         self.terminated = np.zeros(self.number, np.bool_)
         self.truncated = np.zeros(self.number, np.bool_)
+        self.begun = False
         self.crew = Crew(self.number, threads)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
-        """One seed a game; -1 where the game's own next seed is to be used."""
-        if seed is None:
-            if self.records["seed"].any():
-                return np.full(self.number, -1)
+        """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
+        if seed is None and not self.begun:
             seed = int.from_bytes(os.urandom(8)) >> (64 - SEED_BITS)
         if isinstance(seed, (int, np.integer)):
             check_seed(seed)
-            return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.number)], np.int64)
-        if len(seed) != self.number:
-            raise ValueError(f"{len(seed)} seeds were given for {self.number} games")
-        for one in seed:
+            return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.number)], np.uint64)
+        given = [None] * self.number if seed is None else seed
+        if len(given) != self.number:
+            raise ValueError(f"{len(given)} seeds were given for {self.number} games")
+        for one in given:
             if one is not None:
                 check_seed(one)
-        return np.array([-1 if one is None else one for one in seed], np.int64)
+        before = self.records["seed"]
+        return np.array([following_seed(before[i]) if one is None else one for i, one in enumerate(given)], np.uint64)
 
     def begin(self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray) -> None:
         """Begin an episode in the chosen games and draw its first picture."""
+        self.begun = True
         self.rewards[chosen] = 0
         self.terminated[chosen] = False
         self.truncated[chosen] = False

@@ -44,7 +44,6 @@ class MemoryVectorEnv(VectorEnv):
         self.info = self.games.report(self.games.records)
         self.final_info = self.games.report(self.games.last_records)
         self.first_seed: int | None = seed
-        self.begun = False
         self.everyone = np.ones(self.num_envs, np.bool_)
 
     def reset(
@@ -64,18 +63,17 @@ class MemoryVectorEnv(VectorEnv):
             chosen = np.asarray(options["reset_mask"])
             if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
                 raise ValueError(f"reset_mask must be {self.num_envs} booleans")
-        if not self.begun and not chosen.all():
+        if not self.games.begun and not chosen.all():
             raise RuntimeError("the first reset must be of all games")
-        if seed is None and not self.begun:
+        if seed is None and not self.games.begun:
             seed = self.first_seed
         pictures = self.target(out)
         self.games.begin(self.games.seed(seed), chosen, pictures)
-        self.begun = True
         return pictures, dict(self.info)
 
     def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
         self.check_open()
-        if not self.begun:
+        if not self.games.begun:
             raise RuntimeError("call reset() before step()")
         pictures = self.target(out)
         games = self.games
@@ -124,7 +122,7 @@ class MemoryVectorEnv(VectorEnv):
         records.view(np.uint8).reshape(expected)[:] = state
         if "repaint" in (records.dtype.names or ()):
             records["repaint"] = 1  # what hangs on the panel is not part of a record
-        self.begun = True
+        self.games.begun = True
 
     def check_open(self) -> None:
         if self.closed:

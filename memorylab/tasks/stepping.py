@@ -47,13 +47,11 @@ def start_episode_template(game, seed, scales, stimuli):
 
 
 def begin_template(games, chosen, seeds, scales, stimuli, view, pictures, start, stop):
-    """Begin an episode in each chosen game: with the given seed, or the one that follows where it is negative."""
+    """Begin an episode in each chosen game, with the given seed."""
     for i in range(start, stop):
         if chosen[i]:
-            game = games[i]
-            seed = following_seed(game.seed) if seeds[i] < 0 else seeds[i]
-            start_episode(game, seed, scales, stimuli)
-            draw(game, i, view, stimuli, pictures[i])
+            start_episode(games[i], seeds[i], scales, stimuli)
+            draw(games[i], i, view, stimuli, pictures[i])
 
 
 def step_template(

@@ -46,7 +46,7 @@ class Recording:
     """An episode that grows while it is played. Pieces are whole once they are in `pieces`."""
 
     def __init__(self, player: Player, seed: int):
-        self.facts = {**player.facts, "seed": seed}
+        self.facts = {**player.facts, "seed": str(seed)}  # as text: a browser would round a large number
         self.moments = player.play(seed)
         self.pieces: list[bytes] = []
         self.is_done = self.is_stopped = False
