@@ -202,14 +202,14 @@ def evaluate(
     sweep: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     episodes: int = 64,
     seed: int = 2_000_003,
-    step: int | None = None,
+    step: str = "snapshot",
     routes: int = 0,
     save: Flag = False,
     device: str = "cpu",
     json: Flag = False,
     csv: Flag = False,
 ) -> None:
-    """A run's checkpoint on any levels and scales: mean score with a 95 % interval.
+    """A trained agent on any levels and scales: mean score with a 95 % interval, human-normalised and memory score.
 
     Args:
         run: Folder of a run.
@@ -217,7 +217,7 @@ def evaluate(
         sweep: A scale keyword and its values, such as trials=25,50,100,200; each is played on each level.
         episodes: Episodes per level and value.
         seed: Seed of the first episode; others than those of training and its evaluations.
-        step: Which checkpoint; the newest if not given.
+        step: Which weights: snapshot (where the training score was best), last or the number of a step.
         routes: Navigation: also walk so many single episodes per level, for maps and times to the goal; with --save.
         save: Keep the episodes in the run's folder, for the report.
         device: Where the agent computes.
@@ -236,7 +236,7 @@ def evaluate(
         for played in lab.evaluated(
             trained, chosen, sweep, episodes, seed, lambda name: bar.update(work, description=name), bar.refresh
         ):
-            rows += lab.summed_up(played)
+            rows += lab.summed_up(played, trained.task.name)
             if save:
                 lab.keep(run / "evaluations.csv", played)
         if routes:
@@ -251,6 +251,7 @@ def report(
     reference: str = "paper",
     humans: Path | None = None,
     clip: Flag = False,
+    routes: int = 4,
 ) -> None:
     """Runs, ours or anybody's, as the paper's tables and figures: one HTML page, PNG, SVG, CSV and LaTeX.
 
@@ -261,6 +262,8 @@ def report(
         humans: Human scores recorded by memorylab play, as memorylab human-scores exports them; they go before the
             paper's.
         clip: Clip normalised scores to 0 .. 100; the paper does not.
+        routes: Navigation: episodes per level that a run's snapshot walks for maps and times to the goal, unless it has
+            walked before; 0 for none.
     """
     if not runs:
         raise ValueError("name the folders of the runs to report, such as: memorylab report runs --out report")
@@ -272,7 +275,7 @@ def report(
         def on_section(name: str) -> None:
             bar.update(work, description=name, advance=1)
 
-        print(lab.report(runs, out, stick, clip, lambda text: errors.print(text, highlight=False), on_section))
+        print(lab.report(runs, out, stick, clip, routes, lambda text: errors.print(text, highlight=False), on_section))
 
 
 def play(scores: Path = SCORES, host: str = LOOPBACK, port: int = 8400) -> None:
@@ -315,6 +318,7 @@ def watch_player(
     task: str | None = None,
     level: str = "train",
     seed: int = 0,
+    step: str = "snapshot",
     scores: Path = SCORES,
     export: Path | None = None,
     host: str = LOOPBACK,
@@ -323,12 +327,13 @@ def watch_player(
     """Watch an agent play in the browser and see what it recalls; or a scripted player, or a person's episode.
 
     Args:
-        run: Folder of a run: its newest checkpoint plays.
+        run: Folder of a run: its agent plays.
         player: A scripted player instead; needs --task.
         episode: A person's episode instead, by its number in --scores.
         task: The task to play; a run has its own.
         level: The level to play.
         seed: Seed of the first episode.
+        step: Which weights of the run: snapshot (where the training score was best), last or the number of a step.
         scores: File that `memorylab play` filled.
         export: Write the episode to this .html file, which needs no server, and end.
         host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
@@ -344,7 +349,7 @@ def watch_player(
     chosen = None if task is None else find_task(task).name
     commands = needs_web("memorylab.web.commands")
     if run:
-        someone = needs_agent("memorylab.web.agent_player").agent_player(run, chosen, level)
+        someone = needs_agent("memorylab.web.agent_player").agent_player(run, chosen, level, step)
     elif player:
         someone = commands.scripted_player(chosen, level, player)
     else:

@@ -69,16 +69,17 @@ def speed_table(rows: list[Speed]) -> Table:
 
 
 def evaluation_table(rows: list[Any]) -> Table:
-    table = Table("level", "scale", *map(right, ("score", "95 % interval", "episodes", "length")))
+    table = Table("level", "scale", *map(right, ("score", "95 % interval", "human, %", "memory, %", "episodes")))
     table.title = f"step {rows[0].step:,}"
+    table.caption = "human: 0 = the paper's Random, 100 = its Human; memory: 0 = forgetting, 100 = remembering player"
     for row in rows:
         table.add_row(
             row.level,
             f"{row.keyword} {row.value}".strip() or "as the level says",
             f"{row.mean:.3f}",
             f"{row.low:.3f} to {row.high:.3f}",
+            *("" if value is None else f"{value:.1f}" for value in (row.human_normalised, row.memory_score)),
             str(row.episodes),
-            f"{row.mean_length:.0f}",
         )
     return table
 

@@ -3,6 +3,7 @@
 import csv
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -13,6 +14,7 @@ from matplotlib.axes import Axes
 
 from memorylab.envs.scripted import play_episodes
 from memorylab.files import replacing
+from memorylab.laboratory.references import scripted_players
 from memorylab.learning.run_folder import read_json
 from memorylab.tasks.levels import PAPER_LEVELS
 
@@ -43,8 +45,9 @@ def draw_levels(axes: Axes, folder: Path, task: str, episodes: int) -> None:
         errors = np.array([np.std(by_step[step]) / len(by_step[step]) ** 0.5 for step in sorted(by_step)])
         axes.plot(steps, means, "o-", markersize=3, color=COLOURS.get(level), label=level)
         axes.fill_between(steps, means - errors, means + errors, color=COLOURS.get(level), alpha=0.2, linewidth=0)
+    scores = {player: scripted_score(task, player, episodes) for player in PLAYERS}
     for player, style in PLAYERS.items():
-        score = play_episodes(task, PAPER_LEVELS[0], player, episodes, seed=0)[0].mean()
+        score = scores[player]
         axes.axhline(score, color="0.45", linestyle=style, linewidth=1)
         axes.annotate(
             f"{player} on train, {score:.1f}", (0.99, score), xycoords=("axes fraction", "data"), ha="right",
@@ -52,6 +55,29 @@ def draw_levels(axes: Axes, folder: Path, task: str, episodes: int) -> None:
         )  # fmt: skip
     axes.set_ylabel("score on the true level")
     axes.legend(frameon=False, fontsize=8)
+    add_memory_axis(axes, scores["forgetting"], scores["remembering"])
+
+
+def add_memory_axis(axes: Axes, zero: float, hundred: float) -> None:
+    """The memory score on the training level, at the right: 0 is the forgetting player, 100 the remembering one."""
+
+    def to_percent(score: Any) -> Any:
+        return 100 * (score - zero) / (hundred - zero)
+
+    def to_score(percent: Any) -> Any:
+        return zero + percent / 100 * (hundred - zero)
+
+    if hundred > zero:
+        scale = axes.secondary_yaxis("right", functions=(to_percent, to_score))
+        scale.set_ylabel("memory score on train, %", color="0.35")
+        scale.tick_params(colors="0.35", labelsize=8)
+        scale.spines["right"].set_visible(False)
+
+
+def scripted_score(task: str, player: str, episodes: int) -> float:
+    """On the training level: as measured for the package, or else now."""
+    known = scripted_players().get((task, player, PAPER_LEVELS[0]))
+    return known.mean if known else float(play_episodes(task, PAPER_LEVELS[0], player, episodes, seed=0)[0].mean())
 
 
 def draw_training(axes: Axes, folder: Path) -> None:

@@ -1,11 +1,11 @@
-"""A run's checkpoint on any levels and scales, beyond the paper's four too; what the report shows of it is kept
-beside the run: evaluations.csv, goal_times.csv and routes/."""
+"""A trained agent on any levels and scales, beyond the paper's four too; what the report shows of it is kept beside
+the run: evaluations.csv, goal_times.csv and routes/."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from scipy import stats
 
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.files import replacing
+from memorylab.laboratory.references import memory_yardstick, yardstick
 from memorylab.laboratory.snapshot import with_map
 from memorylab.learning.actor import Player
 from memorylab.learning.evaluation import evaluate
@@ -37,6 +38,8 @@ class Evaluation:
     low: float
     high: float  # of a 95 % interval for the mean
     mean_length: float
+    human_normalised: float | None  # in percent, by the paper's Random and Human
+    memory_score: float | None  # in percent, by our forgetting and remembering players
 
 
 def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
@@ -51,8 +54,9 @@ def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
     return [found.setting(keyword, number) for number in numbers]
 
 
-def summed_up(rows: Iterable[Mapping[str, Any]]) -> list[Evaluation]:
-    """Per setting: the mean and its interval by Student's t."""
+def summed_up(rows: Iterable[Mapping[str, Any]], task: str) -> list[Evaluation]:
+    """Per setting: the mean and its interval by Student's t; in percent too where the level has its own scale."""
+    sticks = yardstick(), memory_yardstick()
     groups: dict[tuple, list[Mapping[str, Any]]] = {}
     for row in rows:
         groups.setdefault(tuple(row[name] for name in SETTING), []).append(row)
@@ -62,7 +66,10 @@ def summed_up(rows: Iterable[Mapping[str, Any]]) -> list[Evaluation]:
         half = stats.sem(scores) * stats.t.ppf(0.975, len(scores) - 1) if len(scores) > 1 else float("nan")
         length = float(np.mean([float(row["length"]) for row in group]))
         mean = float(scores.mean())
-        found.append(Evaluation(int(step), level, keyword, value, len(group), mean, mean - half, mean + half, length))
+        percents = (None if keyword else stick.normalise(task, level, mean) for stick in sticks)
+        found.append(
+            Evaluation(int(step), level, keyword, value, len(group), mean, mean - half, mean + half, length, *percents)
+        )
     return found
 
 
@@ -110,39 +117,45 @@ def read_rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+class Walk(NamedTuple):
+    """One episode of a navigation task."""
+
+    drawn: np.ndarray  # the map with its route
+    steps_to_goals: list[int]
+
+
 @torch.no_grad()
-def walk(trained: Trained, level: str, seed: int, on_step: Callable[[], None]) -> tuple[np.ndarray, list[int]]:
-    """One episode of a navigation task: the map with its route, and the steps it took to each goal."""
+def walk(trained: Trained, level: str, number: int, seed: int, on_step: Callable[[], None]) -> list[Walk]:
+    """So many episodes, side by side."""
     agent = trained.agent
     size = agent.config.height, agent.config.width
-    env = MemoryVectorEnv(trained.task.name, level, 1, seed=seed, size=size)
+    env = MemoryVectorEnv(trained.task.name, level, number, seed=seed, size=size)
     player = Player(env, agent, seed)
     blank = np.full((MAP_SIDE, 1, 3), 255, np.uint8)
-    route: list[tuple[float, float]] = []
-    reached: list[int] = []
-    drawn = with_map(env, blank, route)
-    step = 0
-    while True:
+    routes: list[list[tuple[float, float]]] = [[] for _ in range(number)]
+    reached: list[list[int]] = [[] for _ in range(number)]
+    drawn = [with_map(env, blank, routes[i], i) for i in range(number)]
+    under_way, step = set(range(number)), 0
+    while under_way:
         *_, ended = player.play()
         step += 1
         on_step()
-        if ended:
-            break
-        if env.info["goals"][0] > len(reached):
-            reached.append(step)
-        route.append((float(env.info["x"][0]), float(env.info["z"][0])))
-        if step % 64 == 0:  # the map of the last moments will do
-            drawn = with_map(env, blank, route)
+        under_way -= {episode.game for episode in ended}
+        for i in under_way:
+            if env.info["goals"][i] > len(reached[i]):
+                reached[i].append(step)
+            routes[i].append((float(env.info["x"][i]), float(env.info["z"][i])))
+            if step % 64 == 0:  # the map of the last moments will do
+                drawn[i] = with_map(env, blank, routes[i], i)
     env.close()
-    return drawn[:, 1:], np.diff([0, *reached]).tolist()
+    return [Walk(drawn[i][:, 1:], np.diff([0, *reached[i]]).tolist()) for i in range(number)]
 
 
 def walks(trained: Trained, levels: Sequence[str], number: int, seed: int, on_step: Callable[[], None]) -> None:
     """Maps as routes/LEVEL-N.png, times as rows of goal_times.csv."""
     rows = []
     for level in levels:
-        for episode in range(number):
-            drawn, times = walk(trained, level, seed + episode, on_step)
+        for episode, (drawn, times) in enumerate(walk(trained, level, number, seed, on_step)):
             path = trained.folder / "routes" / f"{level}-{episode}.png"
             with replacing(path) as temporary:
                 Image.fromarray(drawn).save(temporary, "PNG")

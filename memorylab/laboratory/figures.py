@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memorylab.laboratory.normalised import Average, Cell, Cells
+from memorylab.laboratory.normalised import Average, Cell, Cells, Kind, standard_error
 from memorylab.laboratory.references import Yardstick
 from memorylab.laboratory.runs import Run
-from memorylab.laboratory.statistics import Estimate
+from memorylab.laboratory.statistics import Estimate, median_interval
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
@@ -39,7 +39,8 @@ MODEL_ORDER = (
     "mra-njb",
 )
 DRAWN_POINTS = 200  # of a curve
-HIGHEST_COLOUR = 150.0  # percent; what is above has the same colour, and its number
+HIGHEST_COLOUR: dict[Kind, float] = {"human": 150.0, "memory": 100.0}  # what is above has the same colour
+SCORE_NAMES: dict[Kind, str] = {"human": "human-normalised score, %", "memory": "memory score, %"}
 
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none"})
 
@@ -58,18 +59,20 @@ def short(task: str) -> str:
 # --- the heat map
 
 
-def heat_map(found: Cells, models: Sequence[str], tasks: Sequence[str], with_errors: bool = False) -> Figure:
+def heat_map(
+    found: Cells, models: Sequence[str], tasks: Sequence[str], with_errors: bool = False, kind: Kind = "human"
+) -> Figure:
     """Models by tasks, a panel per level; a missing cell is hatched and says so."""
     width = 2.6 + 0.82 * len(tasks)
     panel = 0.55 + 0.3 * len(models) * (1.25 if with_errors else 1)
     figure, panels = plt.subplots(3, 1, figsize=(width, 3 * panel + 1.9), sharex=True)
     for axes, level in zip(panels, PAPER_LEVELS, strict=True):
-        percents = [[percent_of(found.get((task, model, level))) for task in tasks] for model in models]
+        percents = [[percent_of(found.get((task, model, level)), kind) for task in tasks] for model in models]
         table = np.array([[percent.mean if percent else np.nan for percent in row] for row in percents])
-        image = axes.imshow(table, cmap="cividis", vmin=0, vmax=HIGHEST_COLOUR, aspect="auto")
+        image = axes.imshow(table, cmap="cividis", vmin=0, vmax=HIGHEST_COLOUR[kind], aspect="auto")
         for row, of_model in enumerate(percents):
             for column, percent in enumerate(of_model):
-                write_cell(axes, row, column, percent, with_errors)
+                write_cell(axes, row, column, percent, with_errors, HIGHEST_COLOUR[kind])
         axes.set_yticks(range(len(models)), models)
         axes.set_title(LEVEL_TITLES[level], loc="left", fontsize=10, fontweight="bold")
         axes.tick_params(length=0)
@@ -77,16 +80,16 @@ def heat_map(found: Cells, models: Sequence[str], tasks: Sequence[str], with_err
     panels[-1].set_xticks(range(len(tasks)), [short(task) for task in tasks], rotation=35, ha="right")
     figure.tight_layout()
     bar = figure.colorbar(image, ax=panels, fraction=0.02, pad=0.015)
-    bar.set_label("human-normalised score, %")
+    bar.set_label(SCORE_NAMES[kind])
     bar.outline.set_visible(False)
     return figure
 
 
-def percent_of(cell: Cell | None) -> Average | None:
-    return cell.percent if cell else None
+def percent_of(cell: Cell | None, kind: Kind) -> Average | None:
+    return cell.percent(kind) if cell else None
 
 
-def write_cell(axes: Axes, row: int, column: int, percent: Average | None, with_errors: bool) -> None:
+def write_cell(axes: Axes, row: int, column: int, percent: Average | None, with_errors: bool, highest: float) -> None:
     if percent is None:
         square = plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.85", linewidth=0)
         axes.add_patch(square)
@@ -95,7 +98,7 @@ def write_cell(axes: Axes, row: int, column: int, percent: Average | None, with_
     text = f"{round(percent.mean)}"
     if with_errors and np.isfinite(percent.standard_error):
         text += f"\n± {percent.standard_error:.0f}"
-    colour = "white" if percent.mean < 0.55 * HIGHEST_COLOUR else "black"
+    colour = "white" if percent.mean < 0.55 * highest else "black"
     axes.text(column, row, text, ha="center", va="center", fontsize=8, linespacing=0.9, color=colour)
 
 
@@ -105,7 +108,7 @@ def write_cell(axes: Axes, row: int, column: int, percent: Average | None, with_
 def curves(
     task: str, runs: Sequence[Run], models: Sequence[str], yardstick: Yardstick, levels: Sequence[str] = PAPER_LEVELS
 ) -> Figure:
-    """Scores over training on each level: the median over seeds, the band from lowest to highest seed."""
+    """Scores over training on each level: the median over seeds and its 95 % interval."""
     figure, panels = plt.subplots(1, len(levels), figsize=(3.6 * len(levels), 2.9), squeeze=False)
     for axes, level in zip(panels[0], levels, strict=True):
         for model in models:
@@ -136,7 +139,7 @@ def draw_model(axes: Axes, runs: Sequence[Run], level: str, models: Sequence[str
     label = f"{model} ({len(runs)} seeds)" if len(runs) > 1 else model
     axes.plot(at / 1e6, np.median(seeds, 0), label=label, linewidth=1.4, marker="." if len(at) < 30 else None, **style)  # type: ignore[arg-type]
     if len(runs) > 1:
-        axes.fill_between(at / 1e6, seeds.min(0), seeds.max(0), color=style["color"], alpha=0.18, linewidth=0)
+        axes.fill_between(at / 1e6, *median_interval(seeds), color=style["color"], alpha=0.18, linewidth=0)
 
 
 def reference_lines(axes: Axes, task: str, level: str, yardstick: Yardstick) -> None:
@@ -154,28 +157,34 @@ def reference_lines(axes: Axes, task: str, level: str, yardstick: Yardstick) -> 
 # --- averages and statistics
 
 
-def average_scores(averages: Mapping[tuple[str, str], Average], models: Sequence[str]) -> Figure:
-    """Average normalised score per model on the three levels; the distance between the marks is the gap."""
-    figure, axes = plt.subplots(figsize=(6.4, 0.9 + 0.36 * len(models)))
-    for row, model in enumerate(models):
-        known = [averages[model, level].mean for level in PAPER_LEVELS if (model, level) in averages]
-        axes.plot(known, [row] * len(known), color="0.8", linewidth=3, zorder=0, solid_capstyle="round")
-        for level, marker in zip(PAPER_LEVELS, "os^", strict=True):
-            average = averages.get((model, level))
-            if average:
-                error = average.standard_error if np.isfinite(average.standard_error) else None
-                axes.errorbar(
-                    average.mean, row, xerr=error, fmt=marker, color=LEVEL_COLOURS[level], markersize=6,
-                    label=LEVEL_TITLES[level], capsize=2,
-                )  # fmt: skip
-    axes.set_yticks(range(len(models)), models)
-    axes.invert_yaxis()
-    axes.set_xlabel("average human-normalised score, %")
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    axes.legend(handles.values(), handles.keys(), frameon=False, fontsize=8, loc="upper center", ncols=3,
-                bbox_to_anchor=(0.5, 1.16))  # fmt: skip
-    figure.tight_layout()
+Averages = Mapping[tuple[str, str], Average]  # by model and level
+
+
+def average_scores(human: Averages, memory: Averages, models: Sequence[str]) -> Figure:
+    """Average scores per model on the three levels, human-normalised and of memory; between the marks is the gap."""
+    figure, panels = plt.subplots(1, 2, figsize=(9.6, 1.1 + 0.36 * len(models)), sharey=True)
+    for axes, averages, name in zip(panels, (human, memory), SCORE_NAMES.values(), strict=True):
+        for row, model in enumerate(models):
+            draw_averages(axes, row, [averages.get((model, level)) for level in PAPER_LEVELS])
+        axes.set_yticks(range(len(models)), models)
+        axes.set_xlabel(f"average {name}")
+    panels[0].invert_yaxis()
+    handles = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles.keys(), frameon=False, fontsize=8, loc="upper center", ncols=3)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
     return figure
+
+
+def draw_averages(axes: Axes, row: int, of_levels: Sequence[Average | None]) -> None:
+    known = [average.mean for average in of_levels if average]
+    axes.plot(known, [row] * len(known), color="0.8", linewidth=3, zorder=0, solid_capstyle="round")
+    for level, average, marker in zip(PAPER_LEVELS, of_levels, "os^", strict=True):
+        if average:
+            error = average.standard_error if np.isfinite(average.standard_error) else None
+            axes.errorbar(
+                average.mean, row, xerr=error, fmt=marker, color=LEVEL_COLOURS[level], markersize=6,
+                label=LEVEL_TITLES[level], capsize=2,
+            )  # fmt: skip
 
 
 def estimates(values: Mapping[str, Mapping[str, Estimate]], label: str, middle: float | None = None) -> Figure:
@@ -244,15 +253,21 @@ def scale_sweep(title: str, keyword: str, lines: Mapping[str, Sequence[tuple[flo
 
 
 def goal_times(title: str, lines: Mapping[str, Mapping[int, Sequence[float]]]) -> Figure:
-    """name -> number of the goal -> steps to it in each episode: who remembers is faster after the first."""
+    """name -> number of the goal -> steps to it in each episode: who remembers is faster after the first.
+
+    Bars are standard errors over episodes; a goal that one episode reached has none.
+    """
     figure, axes = plt.subplots(figsize=(5.2, 3.1))
     for name, times in lines.items():
         goals = sorted(times)
-        axes.plot(
-            [goal + 1 for goal in goals], [np.median(times[goal]) for goal in goals], "o-", markersize=4, label=name
-        )
+        means = [float(np.mean(times[goal])) for goal in goals]
+        errors = np.nan_to_num([standard_error(times[goal]) for goal in goals])
+        axes.errorbar(
+            [goal + 1 for goal in goals], means, yerr=errors, fmt="o-", markersize=4, capsize=2, elinewidth=0.8,
+            label=name,
+        )  # fmt: skip
     axes.set_xlabel("goal of the episode")
-    axes.set_ylabel("steps to it, median")
+    axes.set_ylabel("steps to it, mean and standard error")
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
     axes.legend(frameon=False, fontsize=8)
     figure.tight_layout()

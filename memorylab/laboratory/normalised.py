@@ -2,64 +2,34 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.signal import lfilter
 
-from memorylab.laboratory.references import Yardstick
+from memorylab.laboratory.references import Yardstick, memory_yardstick
 from memorylab.laboratory.runs import Run
+from memorylab.learning.scores import alpha_of, best_step, score_at, unbiased_best
 from memorylab.tasks.levels import PAPER_LEVELS
 
-WINDOW = 10
-ALPHA = 0.001
-PSYCHLAB_AND_MAZE_ALPHA = 0.05
-PSYCHLAB_AND_MAZE = (
-    "arbitrary_visuomotor_mapping",
-    "continuous_recognition",
-    "change_detection",
-    "what_then_where",
-    "visible_goal_procedural_maze",
-)
-
-
-def smoothed(values: np.ndarray, alpha: float) -> np.ndarray:
-    """Exponential moving average: the mean of all values so far, each weighing (1 - alpha)^age."""
-    decay = [1.0, alpha - 1.0]
-    return lfilter([1.0], decay, values) / lfilter([1.0], decay, np.ones(len(values)))
-
-
-def windows(values: np.ndarray, length: int = WINDOW) -> np.ndarray:
-    """Means of `length` values in a row, at the place of their last; NaN before the first whole window.
-
-    A run with fewer values than that has one window, all of it.
-    """
-    length = min(length, len(values))
-    means = np.full(len(values), np.nan)
-    means[length - 1 :] = np.lib.stride_tricks.sliding_window_view(values, length).mean(-1)
-    return means
+Kind = Literal["human", "memory"]  # human-normalised score, memory score
 
 
 class Snapshot(NamedTuple):
     """A run where its training score was best."""
 
     step: int
-    scores: dict[str, float]  # level -> rolling score at that step
+    scores: dict[str, float]  # level -> score there
 
 
 def snapshot(run: Run) -> Snapshot | None:
     """None for a run that was never evaluated on its training level."""
-    if "train" not in run.curves:
+    if run.train_halves is None:
         return None
-    alpha = PSYCHLAB_AND_MAZE_ALPHA if run.task in PSYCHLAB_AND_MAZE else ALPHA
-    rolling = {level: windows(smoothed(curve.means, alpha)) for level, curve in run.curves.items()}
-    step = int(run.curves["train"].steps[np.nanargmax(rolling["train"])])
-    scores = {}
-    for level, values in rolling.items():
-        place = np.searchsorted(run.curves[level].steps, step, side="right") - 1
-        if place >= 0 and np.isfinite(values[place]):
-            scores[level] = float(values[place])
-    return Snapshot(step, scores)
+    alpha = alpha_of(run.task)
+    step = best_step(run.curves["train"], alpha)
+    scores = {level: score_at(curve, alpha, step) for level, curve in run.curves.items()}
+    scores["train"] = unbiased_best(run.train_halves, alpha)
+    return Snapshot(step, {level: score for level, score in scores.items() if np.isfinite(score)})
 
 
 @dataclass(frozen=True)
@@ -70,7 +40,7 @@ class Cell:
     model: str
     level: str
     scores: list[float]  # episode rewards
-    normalised: list[float] = field(default_factory=list)  # in percent; empty without references
+    percents: dict[Kind, list[float]] = field(default_factory=lambda: {"human": [], "memory": []})
 
     @property
     def mean(self) -> float:
@@ -80,10 +50,10 @@ class Cell:
     def standard_error(self) -> float:
         return standard_error(self.scores)
 
-    @property
-    def percent(self) -> "Average | None":
-        """The mean over seeds of the normalised score."""
-        return Average(float(np.mean(self.normalised)), standard_error(self.normalised), 1) if self.normalised else None
+    def percent(self, kind: Kind) -> "Average | None":
+        """The mean over seeds of a score in percent; None without references."""
+        values = self.percents[kind]
+        return Average(float(np.mean(values)), standard_error(values), 1) if values else None
 
 
 class Average(NamedTuple):
@@ -108,20 +78,29 @@ def cells(runs: Iterable[Run], yardstick: Yardstick, clip: bool = False) -> Cell
     for run in runs:
         taken = snapshot(run)
         for level, score in taken.scores.items() if taken else ():
-            cell = found.setdefault((run.task, run.model, level), Cell(run.task, run.model, level, [], []))
-            cell.scores.append(score)
-            percent = yardstick.normalise(run.task, level, score)
-            if percent is not None:
-                cell.normalised.append(min(max(percent, 0.0), 100.0) if clip else percent)
+            add_score(found, run.task, run.model, level, score, yardstick, clip)
     return found
 
 
-def averages(found: Cells) -> dict[tuple[str, str], Average]:
-    """(model, level) -> average normalised score over the tasks that the model has; see `tasks` for how many."""
+def add_score(
+    found: Cells, task: str, model: str, level: str, score: float, yardstick: Yardstick, clip: bool = False
+) -> None:
+    cell = found.setdefault((task, model, level), Cell(task, model, level, []))
+    cell.scores.append(score)
+    sticks: dict[Kind, Yardstick] = {"human": yardstick, "memory": memory_yardstick()}
+    for kind, stick in sticks.items():
+        percent = stick.normalise(task, level, score)
+        if percent is not None:
+            cell.percents[kind].append(min(max(percent, 0.0), 100.0) if clip else percent)
+
+
+def averages(found: Cells, kind: Kind = "human") -> dict[tuple[str, str], Average]:
+    """(model, level) -> average score in percent over the tasks that the model has; see `tasks` for how many."""
     by_model: dict[tuple[str, str], list[Average]] = {}
     for cell in found.values():
-        if cell.percent:
-            by_model.setdefault((cell.model, cell.level), []).append(cell.percent)
+        percent = cell.percent(kind)
+        if percent:
+            by_model.setdefault((cell.model, cell.level), []).append(percent)
     return {key: average(group) for key, group in by_model.items()}
 
 
@@ -143,6 +122,7 @@ def sorted_tasks(found: Cells) -> list[str]:
     by_task: dict[str, list[float]] = {}
     for cell in found.values():
         scores = by_task.setdefault(cell.task, [])
-        if cell.level == PAPER_LEVELS[0] and cell.percent:
-            scores.append(cell.percent.mean)
+        percent = cell.percent("human")
+        if cell.level == PAPER_LEVELS[0] and percent:
+            scores.append(percent.mean)
     return sorted(by_task, key=lambda task: -float(np.mean(by_task[task])) if by_task[task] else np.inf)

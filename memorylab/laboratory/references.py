@@ -134,3 +134,8 @@ def yardstick(source: str = "paper", humans: Path | None = None) -> Yardstick:
     if source != "paper":
         raise ValueError(f"the references are paper or players, not {source!r}")
     return Yardstick(paper_scores(), paper_scores() | (recorded_humans(humans) if humans else {}))
+
+
+def memory_yardstick() -> Yardstick:
+    """The memory score: 0 is our forgetting player, 100 the remembering one."""
+    return Yardstick(scripted_players(), scripted_players(), "forgetting", "remembering")

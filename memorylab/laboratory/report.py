@@ -7,16 +7,36 @@ from pathlib import Path
 import numpy as np
 
 from memorylab.laboratory import figures
-from memorylab.laboratory.evaluate import Evaluation, read_rows, summed_up
-from memorylab.laboratory.normalised import WINDOW, Average, Cell, Cells, averages, cells, sorted_models, sorted_tasks
+from memorylab.laboratory.evaluate import Evaluation, read_rows, summed_up, walks
+from memorylab.laboratory.normalised import (
+    Average,
+    Cell,
+    Cells,
+    add_score,
+    averages,
+    cells,
+    snapshot,
+    sorted_models,
+    sorted_tasks,
+)
 from memorylab.laboratory.page import Page, Table
-from memorylab.laboratory.references import PAPER_NAMES, Reference, Yardstick, paper_ranking, paper_scores
+from memorylab.laboratory.references import (
+    PAPER_NAMES,
+    Reference,
+    Yardstick,
+    paper_ranking,
+    paper_scores,
+    scripted_players,
+)
 from memorylab.laboratory.runs import Run, find_runs
 from memorylab.laboratory.statistics import Estimate, Strata, iqm, probability_of_improvement
+from memorylab.learning.checkpoints import checkpoints
+from memorylab.learning.trained import load_trained
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
 MISSING = "-"
+ROUTES_SEED = 3_000_003
 
 
 @dataclass
@@ -29,12 +49,13 @@ class Findings:
     models: list[str]  # sorted as in the paper
     tasks: list[str]
     out: Path
+    routes: int  # navigation: episodes to walk per level where a run has weights and was not walked yet
 
     def strata(self, model: str, level: str, tasks: Sequence[str]) -> Strata:
-        return [np.array(self.cells[task, model, level].normalised) for task in tasks]
+        return [np.array(self.cells[task, model, level].percents["human"]) for task in tasks]
 
     def tasks_of(self, model: str, level: str) -> list[str]:
-        return [task for task in self.tasks if (c := self.cells.get((task, model, level))) and c.normalised]
+        return [task for task in self.tasks if (c := self.cells.get((task, model, level))) and c.percents["human"]]
 
 
 def report(
@@ -42,6 +63,7 @@ def report(
     out: Path,
     yardstick: Yardstick,
     clip: bool = False,
+    routes: int = 0,
     complain: Callable[[str], None] = lambda _: None,
     on_section: Callable[[str], None] = lambda _: None,
 ) -> Path:
@@ -60,15 +82,9 @@ def report(
     for run in unfinished:
         note(f"{run.folder} was never evaluated on the training level: it has curves, but no score")
     uneven(runs, note)
-    few = [run for run in runs if "train" in run.curves and len(run.curves["train"].steps) < 2 * WINDOW]
-    if few:
-        note(
-            f"{counted(len(few), 'run')} with fewer than {2 * WINDOW} evaluations: smoothing and windows of {WINDOW} "
-            "average over most of their training, so their scores are far below where they ended; see `last evaluation`"
-        )
     models = sorted_models(found) + sorted({r.model for r in unfinished} - {c.model for c in found.values()})
     tasks = sorted_tasks(found) + sorted({r.task for r in unfinished} - {c.task for c in found.values()})
-    findings = Findings(runs, found, yardstick, models, tasks, out)
+    findings = Findings(runs, found, yardstick, models, tasks, out, routes)
     page = Page("memorylab report", summary(findings), complaints)
     for section in SECTIONS:
         on_section(section.__name__.replace("_", " "))
@@ -103,43 +119,50 @@ def uneven(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
 
 
 def ranking(f: Findings, page: Page) -> None:
-    mean, paper = averages(f.cells), paper_ranking()
+    mean, memory, paper = averages(f.cells), averages(f.cells, "memory"), paper_ranking()
     same_tasks = averages(paper_cells(f.tasks, f.yardstick))
     titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
-    header = ["model", "tasks", *titles, "gap"]
-    table = Table([*header, *(f"paper, {title}" for title in titles), *(f"paper, these tasks, {t}" for t in titles)])
+    parts = "memory score", "paper", "paper, these tasks"
+    table = Table(["model", "tasks", *titles, "gap", *(f"{part}, {title}" for part in parts for title in titles)])
     for model in f.models:
-        own, computed = ([of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, same_tasks))
+        own, remembered, computed = (
+            [of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, memory, same_tasks)
+        )
         published = [paper.get((model, level)) for level in PAPER_LEVELS]
         gap = f"{own[0].mean - own[2].mean:.1f}" if own[0] and own[2] else MISSING
         tasks = str(own[0].tasks if own[0] else 0)
         table.add(
-            model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in published),
-            *(shown(a, 1) for a in computed),
+            model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in remembered),
+            *(shown(a, 1) for a in published), *(shown(a, 1) for a in computed),
         )  # fmt: skip
     page.section(
         "Ranking",
         "Average human-normalised score over the tasks that a model has, ± standard error over seeds. The gap is train "
-        "less holdout extrapolate. `paper` is its ranking table, over all thirteen tasks; `these tasks` is computed "
-        "from its reward tables in the same way and on the same tasks as ours.",
+        "less holdout extrapolate. The memory score counts our forgetting player as 0 and our remembering one as 100: "
+        "the share of what memory can give that was gained. `paper` is its ranking table, over all thirteen tasks; "
+        "`these tasks` is computed from its reward tables in the same way and on the same tasks as ours.",
     )
     page.table(table, f.out, "ranking")
     page.figure(
-        figures.average_scores(mean, f.models), f.out, "averages", "Average score on the three levels, and the gap"
-    )
+        figures.average_scores(mean, memory, f.models), f.out, "averages",
+        "Average scores on the three levels, and the gap",
+    )  # fmt: skip
 
 
 def heat_map(f: Findings, page: Page) -> None:
     page.section(
         "Heat map",
-        "Human-normalised score in percent, models and tasks sorted by their training scores as in the paper. What was "
-        "not run is marked as missing; it never counts as zero.",
+        "Human-normalised score in percent, models and tasks sorted by their training scores as in the paper; then the "
+        "memory score. What was not run is marked as missing; it never counts as zero.",
     )
     page.figure(figures.heat_map(f.cells, f.models, f.tasks), f.out, "heat_map", "Heat map of models and tasks")
     if any(len(cell.scores) > 1 for cell in f.cells.values()):
         page.figure(
             figures.heat_map(f.cells, f.models, f.tasks, True), f.out, "heat_map_errors", "With standard errors"
         )
+    page.figure(
+        figures.heat_map(f.cells, f.models, f.tasks, kind="memory"), f.out, "heat_map_memory", "Memory score in percent"
+    )
     theirs = paper_cells(f.tasks, f.yardstick)
     page.section("The paper's scores", "Its reward tables, drawn in the same way for the same tasks.")
     page.figure(
@@ -148,9 +171,34 @@ def heat_map(f: Findings, page: Page) -> None:
     )  # fmt: skip
 
 
+def rewards(f: Findings, page: Page) -> None:
+    """The paper's reward tables, one a task, with our players and its Random and Human at their foot."""
+    paper, players = paper_scores(), scripted_players()
+    page.section(
+        "Episode rewards",
+        "At the snapshots, ± standard error over seeds; beside them the paper's. At the foot our random, forgetting "
+        "and remembering players, with the paper's Random beside ours, and its Human.",
+    )
+    titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
+    for task in f.tasks:
+        table = Table([figures.short(task), "seeds", *titles, *(f"paper, {title}" for title in titles)])
+        for model in f.models:
+            own = [f.cells.get((task, model, level)) for level in PAPER_LEVELS]
+            seeds = max(len(cell.scores) if cell else 0 for cell in own)
+            theirs = [paper.get((task, model, level)) for level in PAPER_LEVELS]
+            table.add(model, str(seeds), *(shown(score, 2) for score in (*own, *theirs)))
+        for player in ("random", "forgetting", "remembering", "human"):
+            ours = [players.get((task, player, level)) for level in PAPER_LEVELS]
+            theirs = [paper.get((task, player, level)) for level in PAPER_LEVELS]
+            table.add(player, "", *(shown(score, 2) for score in (*ours, *theirs)))
+        page.table(table, f.out, f"rewards_{find_task(task).short}")
+
+
 def scores(f: Findings, page: Page) -> None:
     paper = paper_scores()
-    table = Table(["task", "model", "level", "seeds", "episode reward", "normalised, %", "last evaluation", "paper"])
+    table = Table(
+        ["task", "model", "level", "seeds", "episode reward", "normalised, %", "memory, %", "last evaluation", "paper"]
+    )
     for task in f.tasks:
         for model in f.models:
             for level in PAPER_LEVELS:
@@ -162,20 +210,37 @@ def scores(f: Findings, page: Page) -> None:
                     if (run.task, run.model) == (task, model) and level in run.curves
                 ]
                 table.add(
-                    task, model, level, str(len(cell.scores) if cell else 0),
-                    shown(cell, 2), shown(figures.percent_of(cell), 1), f"{np.mean(latest):.2f}" if latest else MISSING,
-                    shown(theirs, 2),
+                    task, model, level, str(len(cell.scores) if cell else 0), shown(cell, 2),
+                    shown(figures.percent_of(cell, "human"), 1), shown(figures.percent_of(cell, "memory"), 1),
+                    f"{np.mean(latest):.2f}" if latest else MISSING, shown(theirs, 2),
                 )  # fmt: skip
     page.section(
         "Scores",
-        "Episode reward by the paper's procedure: smoothed, averaged over ten evaluations, read where training was "
-        "best. The last evaluation is the plain mean at the end of the runs.",
+        "Episode reward at the snapshot: where training was best, smoothed over episodes. On train it is picked by one "
+        "half of the episodes and read off the other, so that picking does not flatter. The last evaluation is the "
+        "plain mean at the end of the runs.",
     )
     page.table(table, f.out, "scores")
 
 
+def snapshots(f: Findings, page: Page) -> None:
+    table = Table(["run", "task", "model", "seed", "evaluations", "steps", "snapshot"])
+    for run in f.runs:
+        taken = snapshot(run)
+        steps = max(int(curve.steps[-1]) for curve in run.curves.values())
+        evaluations = max(len(curve.steps) for curve in run.curves.values())
+        at = f"{taken.step:,}" if taken else MISSING
+        table.add(run.folder.name, run.task, run.model, str(run.seed), str(evaluations), f"{steps:,}", at)
+    page.section("Snapshots", "Where in training each run was scored.")
+    page.table(table, f.out, "snapshots")
+
+
 def learning_curves(f: Findings, page: Page) -> None:
-    page.section("Learning curves", "Median over seeds; the band reaches from the lowest to the highest seed.")
+    page.section(
+        "Learning curves",
+        "Median over seeds. The band is a 95 % confidence interval of that median, from a bootstrap over seeds; a "
+        "single seed has none.",
+    )
     for task in f.tasks:
         runs = [run for run in f.runs if run.task == task]
         figure = figures.curves(task, runs, f.models, f.yardstick)
@@ -272,9 +337,11 @@ def level_percents(run: Run, yardstick: Yardstick) -> dict[str, float]:
 
 
 def kept_evaluations(run: Run) -> list[Evaluation]:
-    """Of the newest evaluated checkpoint."""
-    found = summed_up(read_rows(run.folder / "evaluations.csv"))
-    return [e for e in found if e.step == max(e.step for e in found)]
+    """Of the snapshot, or else of the newest weights that were evaluated."""
+    found = summed_up(read_rows(run.folder / "evaluations.csv"), run.task)
+    steps, taken = {e.step for e in found}, snapshot(run)
+    step = taken.step if taken and taken.step in steps else max(steps, default=0)
+    return [e for e in found if e.step == step]
 
 
 def beyond_training(f: Findings, page: Page) -> None:
@@ -301,11 +368,16 @@ def routes(f: Findings, page: Page) -> None:
     navigated = [run for run in f.runs if find_task(run.task).report.get("goal_step")]
     if not navigated:
         return
-    walked = [run for run in navigated if (run.folder / "goal_times.csv").exists()]
+    for run in navigated:
+        if f.routes and checkpoints(run.folder / "snapshot") and not (run.folder / "routes").exists():
+            walks(load_trained(run.folder), PAPER_LEVELS, f.routes, ROUTES_SEED, lambda: None)
+    walked = [run for run in navigated if (run.folder / "routes").exists()]
     page.section(
         "Routes",
-        "Maps with the route of an episode (the goal is the yellow ring) and how long each goal took. `memorylab "
-        "evaluate RUN --routes 4 --save` walks them." + ("" if walked else " None of these runs has been walked."),
+        "Maps with the route of an episode (the goal is the yellow ring), and the steps that each goal took: mean over "
+        "episodes with its standard error, none where one episode got so far. They are walked by a run's snapshot; "
+        "`memorylab evaluate RUN --routes 8 --save` walks more."
+        + ("" if walked else " None of these runs has been walked, and none has weights to walk with."),
     )
     lines: dict[str, dict[str, dict[int, list[float]]]] = {}
     for run in walked:
@@ -323,7 +395,7 @@ def routes(f: Findings, page: Page) -> None:
 
 SECTIONS: tuple[Callable[[Findings, Page], None], ...] = (
     ranking, heat_map, learning_curves, uncertainty, jumpy_backpropagation, scale_and_stimulus, beyond_training, routes,
-    scores,
+    rewards, scores, snapshots,
 )  # fmt: skip
 
 
@@ -335,8 +407,7 @@ def paper_cells(tasks: Iterable[str], yardstick: Yardstick) -> Cells:
     found: Cells = {}
     for (task, model, level), reference in paper_scores().items():
         if task in set(tasks) and model in PAPER_NAMES and model not in ("random", "human") and level in PAPER_LEVELS:
-            percent = yardstick.normalise(task, level, reference.mean)
-            found[task, model, level] = Cell(task, model, level, [reference.mean], [] if percent is None else [percent])
+            add_score(found, task, model, level, reference.mean, yardstick)
     return found
 
 

@@ -4,11 +4,12 @@ import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from memorylab.learning.run_folder import differing, read_json
+from memorylab.learning.scores import Curve, as_curve, halves
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import find_task
 
@@ -16,14 +17,6 @@ Complain = Callable[[str], None]
 COMPLAINTS_PER_FILE = 3
 NEEDED = ("step", "level", "return")
 MAY_DIFFER = ("seed", "steps")  # within a group of runs that are compared as one
-
-
-class Curve(NamedTuple):
-    """Evaluations of one level over training."""
-
-    steps: np.ndarray
-    means: np.ndarray  # over the episodes of each evaluation
-    episodes: np.ndarray
 
 
 @dataclass
@@ -34,6 +27,9 @@ class Run:
     seed: int
     config: dict[str, Any]
     curves: dict[str, Curve] = field(default_factory=dict)
+    train_halves: tuple[Curve, Curve] | None = (
+        None  # every other episode of `train`, to pick by one and score by the other
+    )
 
 
 def find_runs(paths: Iterable[Path], complain: Complain) -> list[Run]:
@@ -43,12 +39,17 @@ def find_runs(paths: Iterable[Path], complain: Complain) -> list[Run]:
         if not path.is_dir():
             complain(f"{path} is not a folder")
             continue
-        below = sorted(file.parent for file in path.rglob("scores.csv"))
+        below = sorted(file.parent for file in path.rglob("scores.csv") if not is_of_report(file))
         if not below:
             complain(f"{path} holds no run: there is no scores.csv in it or below")
         folders += [folder for folder in below if folder not in folders]
     runs = [run for folder in folders if (run := read_run(folder, complain)) is not None]
     return same_settings(runs, complain)
+
+
+def is_of_report(file: Path) -> bool:
+    """A report's own table of scores, where it was written among the runs."""
+    return (file.parent.parent / "report.html").exists() and file.parent.name == "tables"
 
 
 def read_run(folder: Path, complain: Complain) -> Run | None:
@@ -59,18 +60,20 @@ def read_run(folder: Path, complain: Complain) -> Run | None:
             raise ValueError(f"{folder / 'config.json'} does not say the {' and the '.join(missing)}")
         task = find_task(config["task"]).name
         run = Run(folder, task, config["model"], int(config.get("seed", 0)), config)
-        run.curves = read_scores(folder / "scores.csv", complain)
+        scores = read_scores(folder / "scores.csv", complain)
     except (OSError, ValueError) as problem:
         complain(f"{problem}; {folder} is left out")
         return None
+    run.curves = {level: as_curve(*episodes) for level, episodes in scores.items()}
+    run.train_halves = halves(*scores["train"]) if "train" in scores else None
     if not run.curves:
         complain(f"{folder / 'scores.csv'} has no usable row; {folder} is left out")
         return None
     return run
 
 
-def read_scores(file: Path, complain: Complain) -> dict[str, Curve]:
-    """Level -> its curve. A damaged row is named and left out."""
+def read_scores(file: Path, complain: Complain) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Level -> steps and returns of its episodes. A damaged row is named and left out."""
     by_level: dict[str, tuple[list[int], list[float]]] = {}
     damaged = 0
     with file.open(newline="", errors="replace") as lines:
@@ -95,13 +98,7 @@ def read_scores(file: Path, complain: Complain) -> dict[str, Curve]:
             scores.append(score)
     if damaged > COMPLAINTS_PER_FILE:
         complain(f"{file}: {damaged - COMPLAINTS_PER_FILE} more rows like these are left out")
-    return {level: as_curve(np.array(steps), np.array(scores)) for level, (steps, scores) in by_level.items()}
-
-
-def as_curve(steps: np.ndarray, scores: np.ndarray) -> Curve:
-    each, place = np.unique(steps, return_inverse=True)
-    episodes = np.bincount(place)
-    return Curve(each, np.bincount(place, scores) / episodes, episodes)
+    return {level: (np.array(steps), np.array(scores)) for level, (steps, scores) in by_level.items()}
 
 
 def same_settings(runs: list[Run], complain: Complain) -> list[Run]:

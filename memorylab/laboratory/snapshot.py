@@ -55,11 +55,13 @@ def watch(
     return pictures
 
 
-def with_map(env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[tuple[float, float]]) -> np.ndarray:
+def with_map(
+    env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[tuple[float, float]], number: int = 0
+) -> np.ndarray:
     """The picture and, to its right, what lies around seen from above: north is up, the walker a red dot."""
     if "x" not in env.info:
         return picture
-    game = env.games.records[0]
+    game = env.games.records[number]
     route.append((float(game["x"]), float(game["z"])))
     fine = 4 * picture.shape[0]  # drawn larger, then shrunk
     rows, columns, cell = int(game["rows"]), int(game["columns"]), float(game["cell"])
@@ -89,7 +91,7 @@ def with_map(env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[
         if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
             pen.line((x_0 * scale, fine - z_0 * scale, x_1 * scale, fine - z_1 * scale), (40, 90, 220), 4)
     if "goal_x" in env.info:
-        x, z = env.info["goal_x"][0], env.info["goal_z"][0]
+        x, z = env.info["goal_x"][number], env.info["goal_z"][number]
         pen.ellipse(box(x - 0.5, x + 0.5, z - 0.5, z + 0.5), outline=(210, 150, 0), width=6)
     x, z, dot = *route[-1], 10 / scale
     pen.ellipse(box(x - dot, x + dot, z - dot, z + dot), (220, 30, 30))

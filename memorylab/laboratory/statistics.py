@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import trim_mean
 
 RESAMPLES = 2000
+MEDIAN_RESAMPLES = 400  # at each point of a curve
 
 
 class Estimate(NamedTuple):
@@ -31,6 +32,13 @@ def resampled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def interval(values: np.ndarray) -> tuple[float, float]:
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
+
+
+def median_interval(seeds: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """A 95 % interval for the median over seeds, (seeds, points), at each point: a bootstrap over seeds."""
+    drawn = np.random.default_rng(seed).integers(0, len(seeds), (MEDIAN_RESAMPLES, len(seeds)))
+    low, high = np.percentile(np.median(seeds[drawn], axis=1), [2.5, 97.5], axis=0)
+    return low, high
 
 
 def iqm(strata: Strata, seed: int = 0) -> Estimate:

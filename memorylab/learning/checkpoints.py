@@ -44,14 +44,13 @@ def checkpoints(folder: Path) -> list[Path]:
     return sorted(folder.glob("step-*.json"))
 
 
+def step_of(checkpoint: Path) -> int:
+    return int(checkpoint.stem.removeprefix("step-"))
+
+
 def load_checkpoint(folder: Path, step: int | None = None) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
     """The newest checkpoint that can be read, or that of a step; says so if it has to pass over a damaged one."""
-    found = checkpoints(folder)
-    if step is not None:
-        found = [path for path in found if path.stem == f"step-{step:012d}"]
-        if not found:
-            steps = ", ".join(path.stem.removeprefix("step-").lstrip("0") for path in checkpoints(folder)) or "none"
-            raise ValueError(f"{folder} has no checkpoint of step {step}; it has {steps}")
+    found = [path for path in checkpoints(folder) if step is None or step_of(path) == step]
     for path in reversed(found):
         try:
             facts = json.loads(path.read_text())

@@ -15,6 +15,7 @@ class RunFolder:
     def __init__(self, path: Path):
         self.path = path
         self.checkpoints = path / "checkpoints"
+        self.snapshot = path / "snapshot"  # the weights where the training score was best
         self.metrics = path / "metrics.csv"
         self.scores = path / "scores.csv"
         self.actors = path / "actors.csv"  # on a cluster
@@ -48,6 +49,14 @@ class RunFolder:
                     writer = csv.DictWriter(out, names, lineterminator="\n")
                     writer.writeheader()
                     writer.writerows(rows)
+
+    def returns(self, level: str) -> tuple[list[int], list[float]]:
+        """Steps and returns of the evaluated episodes of a level."""
+        if not self.scores.exists():
+            return [], []
+        with self.scores.open(newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["level"] == level]
+        return [int(row["step"]) for row in rows], [float(row["return"]) for row in rows]
 
     def append(self, file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
         rows = list(rows)

@@ -13,17 +13,19 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning.checkpoints import load_checkpoint, save_checkpoint
+from memorylab.learning.checkpoints import checkpoints, load_checkpoint, save_checkpoint, step_of
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.learner import Diverged, Learner, Metrics
 from memorylab.learning.run_folder import RunFolder
+from memorylab.learning.scores import alpha_of, as_curve, best_step
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
 from memorylab.runtime.in_process import InProcess, Progress, shares
@@ -31,6 +33,7 @@ from memorylab.runtime.in_process import InProcess, Progress, shares
 REPORT_SECONDS = 5.0
 CHECKPOINT_SECONDS = 120.0
 RECENT_EPISODES = 200
+EVALUATIONS = 1_000_003  # their branch of the seeds
 
 
 @dataclass
@@ -108,6 +111,8 @@ class Training:
                     f"the checkpoint in {self.folder.checkpoints} lacks {problem}: another version wrote it"
                 ) from problem
         self.folder.cut_after(self.step if found else -1, self.evaluated)
+        self.train_scores = self.folder.returns("train")
+        self.drop_later_snapshot()
 
     def new_runtime(self) -> Runtime:
         c = self.config
@@ -193,7 +198,7 @@ class Training:
         """The true levels, whatever the curriculum's stage; one level to a thread, recorded when all are played."""
         c = self.config
         levels = c.evaluation_levels if c.evaluate_every else ()
-        seed, episodes = evaluation_seed(c), c.evaluation_episodes
+        seed, episodes = evaluation_seed(c.seed, self.step), c.evaluation_episodes
 
         def play(level: str) -> list[Episode]:
             return evaluate(self.agent, c.task, level, episodes, seed, 1, self.give_way)
@@ -203,9 +208,11 @@ class Training:
             ThreadPoolExecutor(self.threads, "level", torch.set_num_threads, (1,)) as pool,
         ):
             played = list(pool.map(play, levels))
-        self.record(self.step, levels, played)
+        self.record(self.step, levels, played, self.agent.state_dict())
 
-    def record(self, step: int, levels: Sequence[str], played: Sequence[list[Episode]]) -> None:
+    def record(
+        self, step: int, levels: Sequence[str], played: Sequence[list[Episode]], weights: Mapping[str, Tensor]
+    ) -> None:
         """What an evaluation of the weights of that step came to."""
         rows = []
         for level, episodes in zip(levels, played, strict=True):
@@ -216,6 +223,24 @@ class Training:
             ]
         self.folder.append(self.folder.scores, rows)
         self.evaluated = step
+        if "train" in levels:
+            self.keep_snapshot(step, played[levels.index("train")], weights)
+
+    def keep_snapshot(self, step: int, played: list[Episode], weights: Mapping[str, Tensor]) -> None:
+        """Save the weights if the training score has never been higher."""
+        steps, scores = self.train_scores
+        steps += [step] * len(played)
+        scores += [episode.score for episode in played]
+        if best_step(as_curve(np.array(steps), np.array(scores)), alpha_of(self.config.task)) == step:
+            agent = {f"agent.{name}": part for name, part in weights.items()}
+            save_checkpoint(self.folder.snapshot, step, agent, {"levels": self.levels})
+
+    def drop_later_snapshot(self) -> None:
+        """One that was saved after the checkpoint from which a run goes on: its scores are gone. The best before it is
+        still there."""
+        for checkpoint in checkpoints(self.folder.snapshot):
+            if step_of(checkpoint) > self.evaluated:
+                checkpoint.unlink()
 
     def last_evaluation(self) -> None:
         if self.evaluated != self.step:
@@ -275,8 +300,10 @@ class Training:
             self.board.close()
 
 
-def evaluation_seed(config: TrainConfig) -> int:
-    return config.seed + 1_000_003
+def evaluation_seed(seed: int, step: int) -> int:
+    """Other episodes at each evaluation, the same for all models of a comparison; none that training or the command
+    `evaluate` plays."""
+    return int(np.random.SeedSequence((EVALUATIONS, seed, step)).generate_state(1, np.uint64)[0] >> 2)
 
 
 @contextmanager

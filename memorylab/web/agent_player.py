@@ -14,10 +14,12 @@ from memorylab.tasks.task import find_task
 from memorylab.web.recording import Moment, Player, described, place_of, plan_of
 
 
-def agent_player(run: Path, task: str | None = None, level: str = PAPER_LEVELS[0]) -> Player:
-    """The newest checkpoint of a run, on its own task unless told otherwise."""
+def agent_player(
+    run: Path, task: str | None = None, level: str = PAPER_LEVELS[0], step: str | int = "snapshot"
+) -> Player:
+    """A run's agent, at its snapshot and on its own task unless told otherwise."""
     torch.set_num_threads(1)  # one game is too little work to be shared
-    trained = load_trained(run)
+    trained = load_trained(run, step)
     name = f"{trained.config['model']} after {trained.step:,} steps"
     return player_of(trained.agent, name, task or trained.task.name, level)
 

@@ -81,7 +81,9 @@ def test_resets_after_a_seed_are_repeatable(seed):
 
     mine = seeds(memorylab.make("ti", **SHORT))
     assert mine[0] == seed
-    assert mine == seeds(memorylab.make("ti", **SHORT)) == seeds(gymnasium.make("memorylab/transitive_inference_train-v0"))
+    assert (
+        mine == seeds(memorylab.make("ti", **SHORT)) == seeds(gymnasium.make("memorylab/transitive_inference_train-v0"))
+    )
     assert len(set(mine)) == 6
 
 

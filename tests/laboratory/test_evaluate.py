@@ -2,13 +2,21 @@
 
 import csv
 import json
+import shutil
+from functools import partial
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from memorylab.cli import main
+from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.laboratory.evaluate import keep, parse_sweep, read_rows, summed_up
+from memorylab.laboratory.references import scripted_players, yardstick
+from memorylab.laboratory.report import report
+from memorylab.learning.checkpoints import load_checkpoint, save_checkpoint
+from memorylab.learning.trained import load_trained
 
 TINY = ["--games", "2", "--unroll", "10", "--steps", "40", "--height", "20", "--width", "24", "--embedding-size", "8",
         "--hidden-size", "8", "--key-size", "4", "--capacity", "16", "--neighbours", "3", "--cpc-steps", "3",
@@ -55,9 +63,14 @@ def test_the_interval_is_students(tmp_path):
         {"step": 1, "level": "train", "keyword": "", "value": "", "return": score, "length": 4}
         for score in (1, 2, 3, 6)
     ]
-    (found,) = summed_up(rows)
+    (found,) = summed_up(rows, "arbitrary_visuomotor_mapping")
     half = 3.182446 * np.std([1, 2, 3, 6], ddof=1) / 2  # t of three degrees of freedom
     assert (found.mean, found.low, found.high) == pytest.approx((3, 3 - half, 3 + half))
+    assert found.human_normalised == pytest.approx(100 * (3 - 0.06) / (50 - 0.06))
+    forgetting, remembering = (
+        scripted_players()["arbitrary_visuomotor_mapping", who, "train"].mean for who in ("forgetting", "remembering")
+    )
+    assert found.memory_score == pytest.approx(100 * (3 - forgetting) / (remembering - forgetting))
     keep(tmp_path / "rows.csv", rows)
     assert len(read_rows(tmp_path / "rows.csv")) == 4
 
@@ -68,6 +81,31 @@ def test_routes_and_times(runs, capsys):
     drawn = np.asarray(Image.open(runs / "iga" / "routes" / "train_small-0.png"))
     assert drawn.shape[0] == drawn.shape[1]
     assert (drawn == (40, 90, 220)).all(-1).any() or drawn.std() > 10  # walls, a goal, a way
+
+
+def test_the_snapshot_plays_unless_told_otherwise(runs, tmp_path, capsys):
+    shutil.copytree(runs / "avm", tmp_path / "run")
+    short = ["--levels", "train", "--sweep", "seconds=1", "--episodes", "1"]
+    assert evaluated(capsys, tmp_path / "run", *short)[0]["step"] == 40  # a run without one says so
+    capsys.readouterr()
+    weights, _ = load_checkpoint(tmp_path / "run" / "checkpoints")
+    best = {name: part + 1 for name, part in weights.items() if name.startswith("agent.")}
+    save_checkpoint(tmp_path / "run" / "snapshot", 20, best, {})
+    for chosen, step in (((), 20), (("--step", "last"), 40), (("--step", "20"), 20), (("--step", "40"), 40)):
+        assert evaluated(capsys, tmp_path / "run", *short, *chosen)[0]["step"] == step
+    assert torch.equal(load_trained(tmp_path / "run").agent.policy.bias, best["agent.policy.bias"])
+
+
+def test_a_report_walks_the_snapshots_of_navigation_by_itself(runs, tmp_path, monkeypatch):
+    shutil.copytree(runs / "iga", tmp_path / "run", ignore=shutil.ignore_patterns("routes"))
+    weights, _ = load_checkpoint(tmp_path / "run" / "checkpoints")
+    save_checkpoint(tmp_path / "run" / "snapshot", 20, weights, {})
+    (tmp_path / "run" / "scores.csv").write_text("step,level,return\n20,train,1\n")
+    quick = partial(MemoryVectorEnv, seconds=2)
+    monkeypatch.setattr("memorylab.laboratory.evaluate.MemoryVectorEnv", quick)
+    page = report([tmp_path / "run"], tmp_path / "report", yardstick(), routes=2)
+    assert len(list((tmp_path / "run" / "routes").glob("*.png"))) == 6  # two of each level
+    assert "holdout_extrapolate-1" in page.read_text()
 
 
 def test_sweeps_of_lists_play_one_value_at_a_time():
@@ -81,7 +119,8 @@ def test_sweeps_of_lists_play_one_value_at_a_time():
         (["avm", "--sweep", "trials=few"], "--sweep must look like trials=1,2,4"),
         (["avm", "--sweep", "doors=1"], "no keyword 'doors'"),
         (["avm", "--levels", "moon"], "unknown level 'moon'"),
-        (["avm", "--step", "7"], "no checkpoint of step 7; it has 40"),
+        (["avm", "--step", "7"], "has no weights of step 7; it has 40"),
+        (["avm", "--step", "best"], "--step must be snapshot, last or the number of a step, not 'best'"),
         (["avm", "--routes", "2", "--save"], "--routes is for navigation tasks"),
         (["iga", "--routes", "2"], "needs --save"),
         (["avm", "--episodes", "0"], "--episodes must be 1 or more"),

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from scipy.stats import spearmanr
 from synthetic_runs import MODELS, write_paper, write_run
 
-from memorylab.laboratory.normalised import averages, cells, smoothed, snapshot, sorted_models, sorted_tasks, windows
+from memorylab.laboratory.normalised import averages, cells, snapshot, sorted_models, sorted_tasks
 from memorylab.laboratory.references import (
     Reference,
     Yardstick,
@@ -27,42 +27,22 @@ def silent(text: str) -> None:
     raise AssertionError(text)
 
 
-def test_smoothing_against_a_double_loop():
-    values = np.random.default_rng(0).normal(size=50)
-    for alpha in (0.05, 0.001, 1.0):
-        slow = []
-        for t in range(50):
-            weights = [(1 - alpha) ** (t - i) for i in range(t + 1)]
-            slow.append(sum(w * v for w, v in zip(weights, values, strict=False)) / sum(weights))
-        np.testing.assert_allclose(smoothed(values, alpha), slow)
-
-
-def test_windows():
-    assert windows(np.arange(5.0), 2).tolist()[1:] == [0.5, 1.5, 2.5, 3.5]
-    assert np.isnan(windows(np.arange(5.0), 2)[0])
-    few = windows(np.arange(3.0), 10)
-    assert np.isnan(few[:2]).all()
-    assert few[2] == 1.0
-
-
 def hand_worked(folder: Path) -> None:
-    """Two seeds of twelve evaluations. Seed 0 rises and falls: its best window of ten ends at the eleventh."""
-    rising = [0, 10, 20, 30, 40, 40, 40, 40, 40, 40, 40, 0]
+    """Two seeds of four evaluations, twenty like episodes each. Both are best at the third."""
     for seed, shift in ((0, 0), (1, 6)):
         rows = []
-        for i, score in enumerate(rising):
-            rows += [(100 * (i + 1), "train", score + shift), (100 * (i + 1), "holdout_interpolate", i + shift)]
+        for i, score in enumerate([0, 20, 34, 30]):
+            rows += 20 * [(100 * (i + 1), "train", score + shift), (100 * (i + 1), "holdout_interpolate", i + shift)]
         write_run(folder / str(seed), "arbitrary_visuomotor_mapping", "mra", seed, rows)
 
 
-def test_a_hand_worked_example(tmp_path, monkeypatch):
-    """Without smoothing: train windows end at 30 (tenth), 34 (eleventh), 33 (twelfth); holdout there 1 .. 10: 5.5."""
-    monkeypatch.setattr("memorylab.laboratory.normalised.PSYCHLAB_AND_MAZE_ALPHA", 1.0)
+def test_a_hand_worked_example(tmp_path):
+    """Evaluations a quarter of the training apart: each stands for itself."""
     hand_worked(tmp_path)
     runs = find_runs([tmp_path], silent)
     taken = snapshot(runs[0])
-    assert taken.step == 1100
-    assert taken.scores == pytest.approx({"train": 34.0, "holdout_interpolate": 5.5})
+    assert taken.step == 300
+    assert taken.scores == pytest.approx({"train": 34.0, "holdout_interpolate": 2.0})
     stick = {
         ("arbitrary_visuomotor_mapping", "random", "train"): Reference(2, 0, "made up"),
         ("arbitrary_visuomotor_mapping", "human", "train"): Reference(52, 0, "made up"),
@@ -72,20 +52,26 @@ def test_a_hand_worked_example(tmp_path, monkeypatch):
     assert train.scores == pytest.approx([34.0, 40.0])
     assert train.mean == pytest.approx(37.0)
     assert train.standard_error == pytest.approx(3.0)  # deviation sqrt(18) over sqrt(2)
-    assert train.percent.mean == pytest.approx(70.0)  # (37 - 2) / 50
-    assert train.percent.standard_error == pytest.approx(6.0)
+    assert train.percent("human").mean == pytest.approx(70.0)  # (37 - 2) / 50
+    assert train.percent("human").standard_error == pytest.approx(6.0)
     holdout = found["arbitrary_visuomotor_mapping", "mra", "holdout_interpolate"]
-    assert holdout.percent is None  # no reference: no percentage, but a score
-    assert holdout.mean == pytest.approx(8.5)
+    assert holdout.percent("human") is None  # no reference: no percentage, but a score
+    assert holdout.mean == pytest.approx(5.0)
 
 
-def test_smoothing_differs_by_task(tmp_path):
-    rows = [(i, "train", float(i == 19)) for i in range(20)]
-    write_run(tmp_path / "a", "continuous_recognition", "mra", 0, rows)
-    write_run(tmp_path / "b", "spot_diff_basic", "mra", 0, rows)
-    fast, slow = (snapshot(run).scores["train"] for run in find_runs([tmp_path], silent))
-    assert fast == pytest.approx(0.1 / sum(0.95**i for i in range(20)))
-    assert slow == pytest.approx(0.1 / sum(0.999**i for i in range(20)))
+def test_the_memory_score_of_the_players_themselves(tmp_path):
+    """0 for who forgets, 100 for who remembers, on every task and level."""
+    players = scripted_players()
+    for who in ("forgetting", "remembering"):
+        for task in TASKS:
+            rows = [(1, level, players[task, who, level].mean) for level in PAPER_LEVELS]
+            write_run(tmp_path / f"{who}-{task}", task, who, 0, rows)
+    found = cells(find_runs([tmp_path], silent), yardstick())
+    assert len(found) == 2 * 3 * len(TASKS)
+    for (_, who, _), cell in found.items():
+        assert cell.percent("memory").mean == pytest.approx({"forgetting": 0, "remembering": 100}[who])
+    mean = averages(found, "memory")
+    assert mean["remembering", "train"] == (pytest.approx(100), pytest.approx(float("nan"), nan_ok=True), 13)
 
 
 def test_clipping_is_off_unless_asked_for(tmp_path):
@@ -93,9 +79,9 @@ def test_clipping_is_off_unless_asked_for(tmp_path):
     runs = find_runs([tmp_path], silent)
     open_ended, clipped = cells(runs, yardstick()), cells(runs, yardstick(), clip=True)
     train, holdout = (("transitive_inference", "mra", level) for level in ("train", "holdout_interpolate"))
-    assert open_ended[train].percent.mean == pytest.approx(100 * (10.34 - 1.44) / (6.0 - 1.44))
-    assert open_ended[holdout].percent.mean < 0
-    assert (clipped[train].percent.mean, clipped[holdout].percent.mean) == (100, 0)
+    assert open_ended[train].percent("human").mean == pytest.approx(100 * (10.34 - 1.44) / (6.0 - 1.44))
+    assert open_ended[holdout].percent("human").mean < 0
+    assert (clipped[train].percent("human").mean, clipped[holdout].percent("human").mean) == (100, 0)
 
 
 def test_references_have_sources():
@@ -159,7 +145,9 @@ def test_no_normalisation_turns_the_papers_tables_into_its_ranking(of_paper):
     apart. The nearest averages still miss the published ones by far more than their rounding (0.05, and 0.005 of a
     reward)."""
     for level in PAPER_LEVELS:
-        table = np.array([[of_paper[task, model, level].percent.mean for task in TASKS] for model in MODELS]) / 13
+        table = (
+            np.array([[of_paper[task, model, level].percent("human").mean for task in TASKS] for model in MODELS]) / 13
+        )
         published = np.array([paper_ranking()[model, level].mean for model in MODELS])
         # minimise e with |table w - published| <= e, 1/2 <= w <= 2
         ones = np.ones((len(MODELS), 1))

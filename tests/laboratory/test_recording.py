@@ -2,6 +2,7 @@
 
 import csv
 import json
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import memorylab
 from memorylab.envs.dm import DmMemoryEnv
+from memorylab.laboratory.normalised import snapshot
 from memorylab.laboratory.recording import ScoreRecorder
 from memorylab.laboratory.runs import find_runs
 
@@ -37,6 +39,25 @@ def test_gymnasium_training_counts_and_holdouts_do_not(tmp_path):
     }  # fmt: skip
     env.reset(seed=int(found[0]["seed"]))  # the recorded seed plays that episode again
     assert str(env.unwrapped.facts()["seed"]) == found[0]["seed"]
+
+
+@pytest.mark.parametrize("task", ["avm", "sdb"])  # smoothed by the paper's two alphas
+@pytest.mark.parametrize("evaluations", [9, 30])
+def test_a_recorded_plateau_is_scored_as_such(tmp_path, task, evaluations):
+    """An episode a row; 100 from a quarter of the training on."""
+
+    class Game:
+        def __init__(self, score: float):
+            self.games = SimpleNamespace(level="train")
+            self.facts = lambda: {"scale": 0, "score": score, "length": 15, "seed": 1}
+
+    recorder = ScoreRecorder(tmp_path, task, "mine")
+    number = 64 * evaluations
+    for episode in range(number):
+        recorder.step += 15
+        recorder.add(Game(100.0 if episode >= number / 4 else 0.0))
+    (run,) = find_runs([tmp_path], lambda text: pytest.fail(text))
+    assert snapshot(run).scores["train"] >= 97
 
 
 def test_dm_env(tmp_path):

@@ -14,11 +14,15 @@ from tiny_runs import GAMES, UPDATE, assert_same_run, make_hasty, quick_evaluate
 from memorylab.agent import MemoryRecallAgent
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.laboratory.normalised import snapshot
+from memorylab.laboratory.runs import find_runs
 from memorylab.learning import checkpoints
 from memorylab.learning.actor import Actor
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.learner import Learner
 from memorylab.learning.presets import preset_config
+from memorylab.learning.trained import load_trained
+from memorylab.learning.trajectory import Episode
 from memorylab.runtime import training as module
 from memorylab.runtime.training import Training
 
@@ -283,6 +287,68 @@ def test_a_checkpoint_of_another_version_is_told(tmp_path):
     checkpoints.save_checkpoint(tmp_path / "checkpoints", facts.pop("step") + 1, tensors, facts)
     with pytest.raises(ValueError, match=r"lacks 'now.log_mu': another version wrote it"):
         trained(tiny_config(), tmp_path)
+
+
+# --- the snapshot and fresh episodes
+
+
+def scripted_scores(monkeypatch, train: list[float]) -> None:
+    """Evaluations on `train` come to these scores, one after the other; on any other level to 0."""
+    left = iter(train)
+
+    def play(agent, task, level, episodes, seed, *_, **__) -> list[Episode]:
+        score = next(left) if level == "train" else 0.0
+        return [Episode(game, score, 1, 1.0, seed) for game in range(16)]
+
+    monkeypatch.setattr(module, "evaluate", play)
+
+
+def test_the_weights_of_the_best_evaluation_are_kept(tmp_path, monkeypatch):
+    """The best comes third; the weights of later ones are not it, and holdouts have no say."""
+    scripted_scores(monkeypatch, [1.0, 5.0, 9.0, 3.0, 8.0])
+    seen = []
+    before = Training.record
+    monkeypatch.setattr(
+        Training, "record",
+        lambda self, step, levels, played, weights: [
+            seen.append(weights["policy.bias"].clone()), before(self, step, levels, played, weights),
+        ],
+    )  # fmt: skip
+    training = trained(tiny_config(), tmp_path)
+    tensors, facts = checkpoints.load_checkpoint(tmp_path / "snapshot")
+    assert facts["step"] == 20 * UPDATE
+    assert facts["levels"]["train"] == 9.0
+    assert torch.equal(tensors["agent.policy.bias"], seen[2])
+    assert not torch.equal(seen[2], seen[-1])
+    assert load_trained(tmp_path).step == 20 * UPDATE
+    assert load_trained(tmp_path, "last").step == training.step
+    (run,) = find_runs([tmp_path], pytest.fail)
+    assert snapshot(run).step == 20 * UPDATE  # the laboratory's rule names the same
+
+
+def test_a_snapshot_after_the_checkpoint_is_dropped_and_the_one_before_stays(tmp_path, monkeypatch):
+    scripted_scores(monkeypatch, [1.0, 5.0, 3.0, 3.0, 3.0])
+    trained(tiny_config(), tmp_path)
+    weights, _ = checkpoints.load_checkpoint(tmp_path / "snapshot")
+    checkpoints.save_checkpoint(tmp_path / "snapshot", 10**6, weights, {})  # as if it had crashed after that
+    Training(tiny_config(), tmp_path, threads=1).close()
+    assert checkpoints.load_checkpoint(tmp_path / "snapshot")[1]["step"] == 10 * UPDATE
+
+
+def test_every_evaluation_plays_episodes_of_its_own(whole_run):
+    by_step: dict[str, set[str]] = {}
+    for row in rows(whole_run / "scores.csv"):
+        if row["level"] == "train":
+            by_step.setdefault(row["step"], set()).add(row["seed"])
+    assert len(by_step) == 5
+    assert len(set.union(*by_step.values())) == sum(map(len, by_step.values()))
+
+
+def test_all_models_meet_the_same_episodes_at_the_same_step():
+    seeds = {(seed, step): module.evaluation_seed(seed, step) for seed in range(3) for step in (0, 1000, 2000)}
+    assert len(set(seeds.values())) == 9
+    assert all(0 <= seed < 2**62 for seed in seeds.values())
+    assert module.evaluation_seed(0, 1000) == seeds[0, 1000]
 
 
 # --- evaluation is training without learning

@@ -83,3 +83,8 @@ def assert_same_run(one: Path, other: Path) -> None:
     assert {**facts, "seconds": 0} == {**other_facts, "seconds": 0}
     assert rows(one / "metrics.csv") == rows(other / "metrics.csv")
     assert rows(one / "scores.csv") == rows(other / "scores.csv")
+    best, other_best = (load_checkpoint(folder / "snapshot") for folder in (one, other))
+    assert (best is None) == (other_best is None)
+    if best and other_best:
+        assert best[1] == other_best[1]
+        assert all(torch.equal(best[0][name], other_best[0][name]) for name in best[0])

@@ -38,14 +38,14 @@ class Evaluator:
         self.config, self.agent = config, MemoryRecallAgent(config.agent)
 
     @torch.no_grad()
-    def play(self, weights: list[np.ndarray]) -> list[list[Episode]]:
+    def play(self, weights: list[np.ndarray], step: int) -> tuple[list[list[Episode]], dict[str, np.ndarray]]:
+        """Episodes of each level, and the weights by name."""
         for mine, new in zip(self.agent.parameters(), weights, strict=True):
             mine.copy_(torch.tensor(new))
         c = self.config
-        return [
-            evaluate(self.agent, c.task, level, c.evaluation_episodes, evaluation_seed(c), 1)
-            for level in c.evaluation_levels
-        ]
+        seed = evaluation_seed(c.seed, step)
+        played = [evaluate(self.agent, c.task, level, c.evaluation_episodes, seed, 1) for level in c.evaluation_levels]
+        return played, {name: part.numpy() for name, part in self.agent.state_dict().items()}
 
 
 class RayTraining(Training):
@@ -130,7 +130,7 @@ class RayTraining(Training):
 
     def evaluate(self) -> None:
         if self.evaluator is not None:
-            self.evaluation = self.step, self.evaluator.play.remote(self.learner.weights)
+            self.evaluation = self.step, self.evaluator.play.remote(self.learner.weights, self.step)
 
     def note_evaluation(self, wait: bool) -> None:
         """Record the evaluation under way if it is done."""
@@ -143,7 +143,9 @@ class RayTraining(Training):
             self.give_way()
         self.evaluation = None
         try:
-            self.record(step, self.config.evaluation_levels, ray.get(future))
+            played, weights = ray.get(future)
+            named = {name: torch.tensor(part) for name, part in weights.items()}
+            self.record(step, self.config.evaluation_levels, played, named)
         except ObjectLostError:  # the weights, with the node of a learner
             self.learner.check()
 
