@@ -23,7 +23,7 @@ from memorylab.learning.checkpoints import checkpoints
 from memorylab.learning.config import TrainConfig
 from memorylab.runtime.command import train_options
 from memorylab.runtime.training import Training
-from memorylab.tasks.task import find_task
+from memorylab.tasks.task import TASKS, find_task
 
 PROBE_SECONDS = 3.0
 
@@ -37,7 +37,7 @@ class AblateOptions:
     """
 
     tasks: Positional[tuple[str, ...]]
-    """Tasks, by name or short name."""
+    """Tasks, by name or short name; all for the thirteen."""
     models: tuple[str, ...] = tuple(MODELS)
     """Which models."""
     seeds: int = 3
@@ -86,9 +86,10 @@ def planned_runs(options: AblateOptions, others: Sequence[str]) -> list[Planned]
         raise ValueError("say how long each run shall be: --steps or --minutes")
     ends = [] if options.steps is None else ["--steps", str(options.steps)]
     ends += [] if options.minutes is None else ["--minutes", f"{options.minutes:g}"]
+    names = TASKS if options.tasks == ("all",) else options.tasks
     found = []
     for seed in range(options.seeds):
-        for task in map(find_task, options.tasks):
+        for task in map(find_task, names):
             for model in options.models:
                 folder = options.out.resolve() / f"{task.short}-{model}-seed{seed}"
                 arguments = (task.short, "--model", model, "--preset", options.preset, "--seed", str(seed), *ends,
@@ -169,7 +170,13 @@ def ablate(arguments: Sequence[str]) -> None:
     carry_out = over_cluster if options.runtime == "ray" else in_turn
     failed = [run for run, succeeded in carry_out(waiting, options) if not succeeded]
     print(
-        report([options.out], options.out / "report", yardstick(), complain=lambda text: print(text, file=sys.stderr))
+        report(
+            [options.out],
+            options.out / "report",
+            yardstick(),
+            routes=4,
+            complain=lambda text: print(text, file=sys.stderr),
+        )
     )
     if failed:
         names = ", ".join(str(run.folder) for run in failed)
