@@ -5,6 +5,7 @@ import pytest
 from memorylab.cli import main
 from memorylab.laboratory import ablate
 from memorylab.laboratory.ablate import AblateOptions, hours, planned_runs
+from memorylab.tasks.task import TASKS
 
 TINY = [
     "--games",
@@ -45,6 +46,8 @@ def test_plans_are_ordered_by_seed_and_checked(tmp_path):
     assert len(plan) == 8
     assert all(run.config.learner.learning_rate == 0.5 and run.config.steps == 100 for run in plan)
     assert not any(run.is_finished(None) for run in plan)
+    everything = AblateOptions(("all",), ("mra",), seeds=1, steps=100, out=tmp_path)
+    assert [run.config.task for run in planned_runs(everything, [])] == list(TASKS)
 
 
 @pytest.mark.parametrize(
