@@ -2,7 +2,8 @@
 
 import gzip
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,12 +37,13 @@ class Nothing(NamedTuple):
 # --- object pictures
 
 
-def packaged_pictures(split: str, side: int) -> Iterator[np.ndarray]:
+@lru_cache(maxsize=4)  # a second to read, and read anew for every evaluation
+def packaged_pictures(split: str, side: int) -> np.ndarray:
     with Image.open(DATA / "objects.webp") as image:
         atlas = image.convert("RGB")
-    for number in range(HOLDOUT[split], COUNT, 2):
-        top, left = number // COLUMNS * TILE, number % COLUMNS * TILE
-        yield softened(atlas.crop((left, top, left + TILE, top + TILE)), side)
+    corners = ((n // COLUMNS * TILE, n % COLUMNS * TILE) for n in range(HOLDOUT[split], COUNT, 2))
+    tiles = (atlas.crop((left, top, left + TILE, top + TILE)) for top, left in corners)
+    return np.stack([packed(softened(tile, side)) for tile in tiles])
 
 
 def some_pictures(number: int, side: int) -> list[np.ndarray]:
@@ -52,7 +54,7 @@ def some_pictures(number: int, side: int) -> list[np.ndarray]:
     return [np.asarray(tile.resize((side, side), Image.Resampling.LANCZOS)) for tile in tiles]
 
 
-def folder_pictures(folder: Path, split: str, side: int) -> Iterator[np.ndarray]:
+def folder_pictures(folder: Path, split: str, side: int) -> np.ndarray:
     """A user's own pictures, sorted by file name, id by position."""
     if not folder.is_dir():
         raise ValueError(f"stimuli: {folder} is not a folder")
@@ -60,8 +62,8 @@ def folder_pictures(folder: Path, split: str, side: int) -> Iterator[np.ndarray]
     if not paths:
         suffixes = ", ".join(sorted(PICTURE_SUFFIXES))
         raise ValueError(f"stimuli: {folder} holds no pictures; files ending in {suffixes} are read")
-    for path in paths[HOLDOUT[split] :: 2]:
-        yield softened(read_picture(path, side), side)
+    chosen = [packed(softened(read_picture(path, side), side)) for path in paths[HOLDOUT[split] :: 2]]
+    return np.array(chosen, np.uint32).reshape(len(chosen), side, side)
 
 
 def read_picture(path: Path, side: int) -> Image.Image:
@@ -78,14 +80,13 @@ def read_picture(path: Path, side: int) -> Image.Image:
 
 
 def load_pictures(split: str, side: int, source: Path | None, needed: int) -> Pictures:
-    found = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
-    pictures = [packed(picture) for picture in found]
+    pictures = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
     if len(pictures) < needed:
         raise ValueError(
             f"stimuli: an episode of this scale may show {needed} pictures, but the {split} half "
             f"of {source or 'the packaged ones'} holds {len(pictures)}; give more pictures or fewer trials"
         )
-    return Pictures(np.stack(pictures))
+    return Pictures(pictures)
 
 
 # --- digits

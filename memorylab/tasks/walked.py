@@ -1,6 +1,7 @@
 """What the tasks share that are walked through: the view, the record, and how a task is put together."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,8 +51,13 @@ def build_scene_view(pictures: list[np.ndarray]) -> SceneView:
     return SceneView(np.concatenate([materials, build_sky().ravel()]), len(materials))
 
 
-def build_plain_view(games: int, width: int) -> SceneView:
+@cache
+def plain_view() -> SceneView:
     return build_scene_view([])
+
+
+def build_plain_view(games: int, width: int) -> SceneView:
+    return plain_view()
 
 
 def load_nothing(name: str):

@@ -5,6 +5,7 @@ alone: the steepest axis names the wall, and the two other components over it ar
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numba import float32, int32
@@ -51,6 +52,7 @@ def ceiling(size: int) -> np.ndarray:
     return shade[..., None] * np.array((172, 176, 184))
 
 
+@lru_cache(maxsize=4)
 def furnish(width: int) -> np.ndarray:
     """The six surfaces of the room as texels, fine enough for pictures of that width."""
     size = surface_size(width)

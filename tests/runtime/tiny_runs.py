@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,6 @@ from memorylab.learning.evaluation import evaluate
 from memorylab.learning.presets import preset_config
 from memorylab.runtime import training as module
 from memorylab.runtime.training import Training
-from memorylab.tasks.psychlab import arbitrary_visuomotor_mapping
-from memorylab.tasks.stimuli import load_pictures
 from memorylab.tasks.task import find_task
 
 GAMES, UNROLL = 4, 5
@@ -26,15 +24,12 @@ UPDATE = GAMES * UNROLL  # steps
 TIMES = ("seconds", "steps_per_second")  # of metrics.csv: these differ from run to run
 
 quick_evaluate = partial(evaluate, trials=1, seconds=1)
-cached_pictures = cache(load_pictures)
 
 
 def make_hasty(set_attribute: Callable[[object, str, Any], None]) -> None:
-    """Every update is reported, an evaluation takes a second of game time, any score passes a stage; pictures are
-    loaded once."""
+    """Every update is reported, an evaluation takes a second of game time, any score passes a stage."""
     set_attribute(module, "REPORT_SECONDS", -1.0)
     set_attribute(module, "evaluate", quick_evaluate)
-    set_attribute(arbitrary_visuomotor_mapping, "load_pictures", cached_pictures)
     set_attribute(Curriculum, "stage_goal", lambda self: float("inf") if self.is_over else 0.0)
 
 

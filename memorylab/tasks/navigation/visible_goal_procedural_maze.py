@@ -4,6 +4,7 @@ The maze and its goal stay the same for the episode. Reaching the goal pays 10 a
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -117,9 +118,14 @@ NUM_PICTURES = 16
 FIRST_PICTURE = len(MATERIALS)
 
 
-def build_view(games: int, width: int) -> SceneView:
+@cache
+def view_with_pictures() -> SceneView:
     """With some of the packaged pictures to hang on walls."""
     return build_scene_view(some_pictures(NUM_PICTURES, TEXTURE_SIZE))
+
+
+def build_view(games: int, width: int) -> SceneView:
+    return view_with_pictures()
 
 
 @compiled
