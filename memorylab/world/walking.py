@@ -15,6 +15,8 @@ WALK_ACTIONS = (
 FORWARD, BACKWARD, STRAFE_LEFT, STRAFE_RIGHT, LOOK_LEFT, LOOK_RIGHT, FORWARD_LEFT, FORWARD_RIGHT = range(8)
 STICKS = -1  # not one of the eight, but wherever the four sticks are
 PITCH_LIMIT = 40.0
+HALF_VIEW = 45.0  # degrees to either side that a picture shows
+FULL_TURN = 43  # steps of looking one way that turn a walker once round
 
 SECONDS = 1 / 60  # per frame
 FRICTION = 6.0  # share of the speed lost per second
@@ -152,6 +154,12 @@ def turn_towards(game, x, z):
     """How far to turn, in degrees to the right, to face (x, z)."""
     angle = math.degrees(math.atan2(x - game.x, z - game.z)) - game.yaw
     return (angle + 180.0) % 360.0 - 180.0
+
+
+@compiled
+def in_view(game, x, z):
+    """Is (x, z) before the walker's eyes, if nothing hides it?"""
+    return abs(turn_towards(game, x, z)) <= HALF_VIEW
 
 
 @compiled

@@ -9,11 +9,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 from memorylab.tasks.walked import WANDERINGS, frames, walked_fields
 from memorylab.world.chance import below, hashed, uniform
 from memorylab.world.compiled import compiled
 from memorylab.world.materials import MATERIALS
-from memorylab.world.walking import is_free, step_towards, walk, way_around, way_is_clear
+from memorylab.world.walking import (
+    FULL_TURN,
+    LOOK_RIGHT,
+    in_view,
+    is_free,
+    step_towards,
+    walk,
+    way_around,
+    way_is_clear,
+)
 
 SCALE = np.dtype([("side", "f8"), ("frames", "i4")])
 
@@ -40,14 +50,18 @@ class Arena:
 
 SCALES = {"small": Arena(10), "large": Arena(20), "interpolate": Arena(15), "extrapolate": Arena(25)}
 
+STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
+
 EYE = 1.0
-SPEED = 2.5
+SPEED = 1.3
 RADIUS = 0.25
 WALL_HEIGHT = 2.5
 CELLS = 4  # the open square in cells; one more around it is wall
 GRID = CELLS + 2
-CLEARANCE = 0.1  # of the side: nobody respawns nearer to the goal
+CLEARANCE = 0.15  # of the side: nobody respawns nearer to the goal
 GOAL_MARGIN = 0.06  # of the side, kept free along the walls
+LEG = 0.6  # of the side: how far one searches in one direction
+FAR = 1 - 2 * GOAL_MARGIN
 
 # Fixed places of the buildings, in shares of the side: west, east, south, north, height.
 BUILDINGS = np.array(
@@ -145,7 +159,9 @@ def seek_goal(game, action, reach, clearance):
 
 
 @compiled
-def show_goal(game, radius):
+def show_goal(game, reach):
+    """As wide as makes a walker reach the goal by touching it."""
+    radius = reach - RADIUS
     game.num_ovals = 1
     oval = game.ovals[0]
     oval[0], oval[1], oval[2], oval[3], oval[4] = game.goal_x, EYE, game.goal_z, radius, radius * 1.5
@@ -163,20 +179,14 @@ def go_to_goal(game):
 
 @compiled
 def go_wandering(game):
-    """Towards a place drawn anew every few seconds and after each respawn, in quadrants where a goal may be.
-
-    It knows the walls and the rules, not the goal; it stays in a quadrant for a while before it tries the other.
-    """
+    """Towards a place drawn anew every few seconds and after each respawn; it knows the walls, not the goal."""
     side = game.cell * CELLS
-    middle = game.cell + side / 2
-    leg = game.frame // int(60.0 * side / SPEED * 0.3) + 1000 * game.goals
-    in_north = int((leg // 4) % 2)
-    in_east = in_north if (game.goal_x > middle) == (game.goal_z > middle) else 1 - in_north
+    leg = int(steps_here(game) * SPEED / (STEPS_PER_SECOND * LEG * side)) + 1000 * game.goals
+    x, z = game.x, game.z
     for attempt in range(20):
         bits = hashed(hashed(game.key, -1 - WANDERINGS), 20 * leg + attempt)
-        x = game.cell + side * (0.03 + 0.47 * np.float64(bits & np.uint64(0xFFFF)) / 65536.0 + 0.47 * in_east)
-        z = game.cell + side * (0.03 + 0.47 * np.float64((bits >> np.uint64(16)) & np.uint64(0xFFFF)) / 65536.0)
-        z += side * 0.47 * in_north
+        x = game.cell + side * (GOAL_MARGIN + FAR * np.float64(bits & np.uint64(0xFFFF)) / 65536.0)
+        z = game.cell + side * (GOAL_MARGIN + FAR * np.float64((bits >> np.uint64(16)) & np.uint64(0xFFFF)) / 65536.0)
         if is_free(game, x, z, RADIUS):
             break
     x, z = way_around(game, x, z, RADIUS)
@@ -184,5 +194,29 @@ def go_wandering(game):
 
 
 @compiled
-def goal_in_sight(game):
-    return way_is_clear(game, game.x, game.z, game.goal_x, game.goal_z, 0.0)
+def go_sweeping(game, reach):
+    """After a point that runs up and down the arena in lanes, as one who knows where it has looked before."""
+    side = game.cell * CELLS
+    span = FAR * side
+    lanes = int(span / (1.8 * reach)) + 1
+    lane_way = span + span / lanes
+    way = 0.9 * SPEED * max(0.0, game.frame / FRAMES_PER_SECOND - 0.6 * side / SPEED)  # the point waits in its corner
+    lane, along = int(way / lane_way) % lanes, min(way % lane_way, span)
+    x = game.cell + GOAL_MARGIN * side + (span - along if lane % 2 else along)
+    z = game.cell + GOAL_MARGIN * side + span * (lane + 0.5) / lanes
+    x, z = way_around(game, x, z, RADIUS)
+    return step_towards(game, x, z)
+
+
+@compiled
+def steps_here(game):
+    """How long ago the walker was put where it began this search."""
+    return game.length - max(game.goal_step, 0)
+
+
+@compiled
+def look_for_goal(game):
+    """To the goal once it is in view; until then one turn to the right, a few steps somewhere, and again."""
+    if in_view(game, game.goal_x, game.goal_z) and way_is_clear(game, game.x, game.z, game.goal_x, game.goal_z, 0.0):
+        return go_to_goal(game)
+    return LOOK_RIGHT if steps_here(game) % (2 * FULL_TURN) < FULL_TURN else go_wandering(game)

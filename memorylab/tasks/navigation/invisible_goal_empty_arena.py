@@ -7,6 +7,7 @@ from memorylab.tasks.navigation.arena import (
     SCALE,
     SCALES,
     build_arena,
+    go_sweeping,
     go_to_goal,
     go_wandering,
     place_goal,
@@ -16,7 +17,7 @@ from memorylab.tasks.navigation.arena import (
 from memorylab.tasks.walked import walked_task
 from memorylab.world.compiled import compiled
 
-GOAL_RADIUS = 0.16  # metres from its middle at which the goal counts as reached
+GOAL_RADIUS = 0.22  # metres from its middle at which the goal counts as reached
 
 
 @compiled
@@ -34,7 +35,7 @@ def play(game, action, scale, stimuli):
 @compiled
 def remember(game):
     # It has to find the goal once before it can know the way.
-    return go_to_goal(game) if game.goals > 0 else go_wandering(game)
+    return go_to_goal(game) if game.goals > 0 else go_sweeping(game, GOAL_RADIUS)
 
 
 @compiled

@@ -16,7 +16,7 @@ from memorylab.world.compiled import compiled
 from memorylab.world.materials import FLOOR_STYLES, MATERIALS, WALL_STYLES
 from memorylab.world.materials import SIZE as TEXTURE_SIZE
 from memorylab.world.paths import distances_to, line_is_clear
-from memorylab.world.walking import step_towards, walk
+from memorylab.world.walking import in_view, step_towards, walk
 
 LARGEST = 63
 SCALE = np.dtype(
@@ -195,8 +195,9 @@ def remember(game):
 
 @compiled
 def forget(game):
-    """To the goal when it is in sight, else to some spawn cell, another every few seconds."""
-    if line_is_clear(game.solid, 1.0, game.x, game.z, game.goal_column + 0.5, game.goal_row + 0.5, 0.0):
+    """To the goal when it is in view, else to some spawn cell, another every few seconds."""
+    x, z = game.goal_column + 0.5, game.goal_row + 0.5
+    if in_view(game, x, z) and line_is_clear(game.solid, 1.0, game.x, game.z, x, z, 0.0):
         return go_to_cell(game, game.goal_row, game.goal_column)
     leg = game.frame // 240 + 1000 * game.goals
     count = 0

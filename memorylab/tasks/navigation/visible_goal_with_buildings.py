@@ -8,8 +8,7 @@ from memorylab.tasks.navigation.arena import (
     SCALES,
     build_arena,
     go_to_goal,
-    go_wandering,
-    goal_in_sight,
+    look_for_goal,
     place_goal,
     respawn,
     seek_goal,
@@ -18,7 +17,7 @@ from memorylab.tasks.navigation.arena import (
 from memorylab.tasks.walked import walked_task
 from memorylab.world.compiled import compiled
 
-GOAL_RADIUS = 0.95  # metres from its middle at which the goal counts as reached; also the oval's
+GOAL_RADIUS = 1.35  # metres from its middle at which the goal counts as reached
 
 
 @compiled
@@ -41,7 +40,7 @@ def remember(game):
 
 @compiled
 def forget(game):
-    return go_to_goal(game) if goal_in_sight(game) else go_wandering(game)
+    return look_for_goal(game)
 
 
 TASK = walked_task(

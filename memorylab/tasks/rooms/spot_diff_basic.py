@@ -1,4 +1,8 @@
-"""Spot the Difference: Basic. Two blocks at random places; one has another colour in the second room."""
+"""Spot the Difference: Basic. Two blocks at random places; one has another colour in the second room.
+
+The walker begins nearer to the corridor than most blocks are: who walks straight to it may leave Room 1 without
+having seen them.
+"""
 
 from memorylab.tasks.rooms.spot_difference import (
     COLOURS,
@@ -7,18 +11,22 @@ from memorylab.tasks.rooms.spot_difference import (
     SPOT_DIFFERENCE,
     Waiting,
     build_rooms,
+    middle_x,
     put_blocks,
-    scatter_blocks,
     set_gates,
     spot,
 )
 from memorylab.tasks.rooms.spot_difference import forget as forget
 from memorylab.tasks.rooms.spot_difference import remember as remember
 from memorylab.tasks.walked import walked_task
-from memorylab.world.chance import below, below_except
+from memorylab.world.chance import below, below_except, uniform
 from memorylab.world.compiled import compiled
 
-ROOM, CORRIDOR = 12, 4
+ROOM, CORRIDOR = 14, 4
+WALL_GAP = 1.6  # from a block's middle to a wall at least
+BLOCK_GAP = 2.4  # between the middles of two blocks at least
+START_GAP = 1.2  # from the walker to a block's middle at least
+START = 0.6, 0.85  # how far north in Room 1 the walker begins
 SCALES = {"small": Waiting(0), "large": Waiting(10), "interpolate": Waiting(5), "extrapolate": Waiting(15)}
 
 
@@ -28,9 +36,40 @@ def begin_episode(game, scale, stimuli):
     build_rooms(game, ROOM, CORRIDOR)
     game.blocks = 2
     scatter_blocks(game)
+    place_walker(game)
     paint_blocks(game, COLOURS[stimuli.holdout])
     put_blocks(game)
     set_gates(game)
+
+
+@compiled
+def scatter_blocks(game):
+    """Random places, not too near to walls, the way to the corridor and each other."""
+    for k in range(game.blocks):
+        while True:
+            game.home_x[k] = uniform(game, 1.0 + WALL_GAP, 1.0 + game.room - WALL_GAP)
+            game.home_z[k] = uniform(game, 1.0 + WALL_GAP, 1.0 + game.room - WALL_GAP)
+            in_the_way = abs(game.home_x[k] - middle_x(game)) < 1.2 and game.home_z[k] > 1.0 + 0.5 * game.room
+            if not in_the_way and not near_block(game, game.home_x[k], game.home_z[k], k, BLOCK_GAP):
+                break
+
+
+@compiled
+def place_walker(game):
+    while True:
+        game.x = uniform(game, 2.0, game.room)
+        game.z = 1.0 + game.room * uniform(game, START[0], START[1])
+        if not near_block(game, game.x, game.z, game.blocks, START_GAP):
+            break
+
+
+@compiled
+def near_block(game, x, z, count, gap):
+    """Is (x, z) nearer than the gap to one of the first `count` blocks?"""
+    near = False
+    for k in range(count):
+        near = near or max(abs(x - game.home_x[k]), abs(z - game.home_z[k])) < gap
+    return near
 
 
 @compiled

@@ -16,7 +16,17 @@ from memorylab.world.chance import side_draw, uniform
 from memorylab.world.compiled import compiled
 from memorylab.world.materials import MATERIALS
 from memorylab.world.scene import MAX_BOXES
-from memorylab.world.walking import FORWARD, LOOK_RIGHT, step_towards, turn_towards, walk, way_around
+from memorylab.world.walking import (
+    FORWARD,
+    FULL_TURN,
+    LOOK_RIGHT,
+    in_view,
+    step_towards,
+    turn_towards,
+    walk,
+    way_around,
+    way_is_clear,
+)
 
 MAX_BLOCKS = (MAX_BOXES - 2) // 2
 SCALE = np.dtype([("delay", "i4"), ("frames", "i4"), ("num_choices", "i4"), ("choices", "i4", (MAX_BLOCKS,))])
@@ -52,8 +62,6 @@ SPEED = 2.0
 RADIUS = 0.25
 WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
-WALL_GAP = 1.6  # from a block's middle to a wall at least
-BLOCK_GAP = 2.4  # between the middles of two blocks at least
 
 BEFORE, BETWEEN, AFTER = range(3)
 
@@ -67,13 +75,14 @@ SPOT_DIFFERENCE = np.dtype(
         ("gates", "i4"),
         ("opens_at", "i4"),
         ("choice", "i4"),  # the block touched; -1 as long as none is
+        ("seen", "i4"),  # blocks of Room 1 that have been in view, as bits
         ("stimulus", "i4", (2, MAX_BLOCKS)),  # what each block is like, in Room 1 and in Room 2
         ("home_x", "f4", (MAX_BLOCKS,)),  # its place in Room 1
         ("home_z", "f4", (MAX_BLOCKS,)),
     ],
     align=True,
 )
-REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates"}
+REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
 
 TRAIN_COLOURS = ("Red", "Green", "Blue", "White", "Slate")
 HOLDOUT_COLOURS = ("Yellow", "Brown", "Pink", "Orange", "Purple")
@@ -116,6 +125,7 @@ def build_rooms(game, room, corridor):
     game.wall_material = MATERIAL_WALL
     game.floor_material = MATERIAL_FLOOR
     game.choice = -1
+    game.seen = 0
     game.gates = BEFORE
     game.x = uniform(game, 2.0, room)
     game.z = uniform(game, 2.0, 1.0 + 0.35 * room)
@@ -149,21 +159,6 @@ def put_blocks(game):
 
 
 @compiled
-def scatter_blocks(game):
-    """Random places, not too near to walls, entrances and each other."""
-    for k in range(game.blocks):
-        while True:
-            game.home_x[k] = uniform(game, 1.0 + WALL_GAP, 1.0 + game.room - WALL_GAP)
-            game.home_z[k] = uniform(game, 1.0 + 0.45 * game.room, 1.0 + game.room - WALL_GAP)
-            apart = True
-            for other in range(k):
-                gap = max(abs(game.home_x[k] - game.home_x[other]), abs(game.home_z[k] - game.home_z[other]))
-                apart = apart and gap >= BLOCK_GAP
-            if apart and abs(game.home_x[k] - middle_x(game)) > 1.2:
-                break
-
-
-@compiled
 def pass_gates(game, delay):
     between = room_1_north(game) + GATE_FROM_ROOM + GATE_THICKNESS + RADIUS
     if game.gates == BEFORE and game.z > between:
@@ -176,10 +171,21 @@ def pass_gates(game, delay):
 
 
 @compiled
+def see_blocks(game):
+    """Note the blocks of Room 1 that are before the walker's eyes and not behind another."""
+    for k in range(game.blocks):
+        x, z = game.home_x[k], game.home_z[k]
+        if in_view(game, x, z) and way_is_clear(game, game.x, game.z, x, z, 0.0, k):
+            game.seen |= 1 << k
+
+
+@compiled
 def spot(game, action, scale):
     """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
     walk(game, action, SPEED, RADIUS)
     pass_gates(game, scale.delay)
+    if game.z < room_1_north(game):
+        see_blocks(game)
     touched = touched_box(game, game.blocks, 2 * game.blocks, RADIUS)
     if touched < 0:
         return 0.0
@@ -204,15 +210,31 @@ def go_and_touch(game, block):
         return step_towards(game, x, room_2_south(game) + 0.8)
     number = game.blocks + block
     west, east, _, _, south, north = game.boxes[number]
-    x, z = way_around(game, (west + east) / 2, (south + north) / 2, RADIUS, number)
+    # In a wide berth around the other blocks: to brush against one is to choose it.
+    x, z = way_around(game, (west + east) / 2, (south + north) / 2, 2 * RADIUS, number)
     return step_towards(game, x, z)
 
 
 @compiled
 def remember(game):
-    return go_and_touch(game, game.altered)
+    """Look round in Room 1 until every block was seen, then go; what was not seen must be guessed."""
+    if game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1:
+        return LOOK_RIGHT
+    return go_and_touch(game, game.altered if difference_is_known(game) else guess(game))
+
+
+@compiled
+def difference_is_known(game):
+    """Either the altered block was seen in Room 1 or every other one was."""
+    others = ((1 << game.blocks) - 1) ^ (1 << game.altered)
+    return bool(game.seen >> game.altered & 1) or game.seen & others == others
+
+
+@compiled
+def guess(game):
+    return side_draw(game, GUESSES, 0, game.blocks)
 
 
 @compiled
 def forget(game):
-    return go_and_touch(game, side_draw(game, GUESSES, 0, game.blocks))
+    return go_and_touch(game, guess(game))
