@@ -11,7 +11,7 @@ from memorylab.tasks.navigation.maze_layout import GOAL, SPAWN
 from memorylab.tasks.rooms import spot_difference, transitive_inference
 from memorylab.tasks.rooms.spot_diff_motion import figure
 from memorylab.world.materials import MATERIALS
-from memorylab.world.walking import FORWARD, LOOK_LEFT
+from memorylab.world.walking import FORWARD, FORWARD_LEFT, LOOK_LEFT, LOOK_RIGHT, STRAFE_LEFT
 
 SPOT = ["spot_diff_basic", "spot_diff_passive", "spot_diff_multi_object", "spot_diff_motion"]
 PAINTED = SPOT[:3]
@@ -223,6 +223,34 @@ def test_colours_of_multi_object_may_repeat():
     assert max(distinct) == 4
 
 
+@pytest.mark.parametrize("task", SPOT)
+def test_a_block_of_room_1_is_seen_once_it_is_before_the_eyes(task):
+    env, game = begin(task)
+    south = game["home_z"][0] - 2.0
+    for x, z, yaw, sees in [
+        (game["home_x"][0], south, 180.0, False),
+        (game["home_x"][0], south, 60.0, False),
+        (game["home_x"][0], south, 30.0, True),
+        (game["home_x"][0], south, 180.0, True),  # what was seen stays seen
+    ]:
+        go(env, x, z)
+        env.games.records["yaw"][0] = yaw
+        env.step(STRAFE_LEFT)
+        assert bool(game["seen"] & 1) == sees
+    env.reset(seed=1)
+    assert game["seen"] == 0
+
+
+def test_a_block_behind_another_is_not_seen():
+    env, game = begin("spot_diff_passive")
+    west, east = (float(x) for x in game["home_x"][:2])
+    go(env, west - 1.5, game["home_z"][0])
+    env.games.records["yaw"][0] = 90.0
+    env.step(STRAFE_LEFT)
+    assert west < east
+    assert game["seen"] == 0b01
+
+
 # --- Transitive Inference
 
 
@@ -355,6 +383,17 @@ def test_only_the_visible_goal_is_shown():
         assert game["oval_material"][0] == MATERIALS["goal"]
     for task in INVISIBLE:
         assert {int(game["num_ovals"]) for _, game in episodes(task)} == {0}
+
+
+def test_the_forgetting_player_sees_what_is_before_it_and_nothing_else():
+    env, game = begin(VISIBLE, side=20)
+    game["goal_x"], game["goal_z"] = 12.0, 20.0
+    action = np.zeros(1, np.int64)
+    for yaw, expected in ((0.0, FORWARD), (30.0, FORWARD_LEFT), (90.0, LOOK_RIGHT), (180.0, LOOK_RIGHT)):
+        go(env, 12.0, 12.0)
+        env.games.records["yaw"][0] = yaw
+        env.games.act("forgetting", action)
+        assert action[0] == expected, yaw
 
 
 @pytest.mark.parametrize("side", [6, 10, 25, 200])

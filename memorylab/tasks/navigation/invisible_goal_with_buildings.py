@@ -17,7 +17,7 @@ from memorylab.tasks.navigation.arena import (
 from memorylab.tasks.walked import walked_task
 from memorylab.world.compiled import compiled
 
-GOAL_RADIUS = 1.25  # metres from its middle at which the goal counts as reached
+GOAL_RADIUS = 1.35  # metres from its middle at which the goal counts as reached
 
 
 @compiled
