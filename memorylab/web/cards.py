@@ -20,7 +20,7 @@ CARD_STEPS = {
     "continuous_recognition": 66,
     "change_detection": 60,
     "what_then_where": 42,
-    "spot_diff_basic": 24,
+    "spot_diff_basic": 3,
     "spot_diff_passive": 54,
     "spot_diff_multi_object": 48,
     "spot_diff_motion": 54,
