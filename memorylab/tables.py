@@ -31,7 +31,9 @@ def progress() -> Progress:
 def baseline_table(rows: list[Baseline]) -> Table:
     unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
     table = Table(
-        *unwrapped, *map(right, ("score", "± s.e.", "Random", "Human")), caption="Random and Human: the paper's"
+        *unwrapped,
+        *map(right, ("score", "±", "Random", "Human", "agent")),
+        caption="±: standard error. Random, Human and best agent: the paper's",
     )
     for row in rows:
         table.add_row(
@@ -40,7 +42,7 @@ def baseline_table(rows: list[Baseline]) -> Table:
             row.player,
             f"{row.mean:.3f}",
             f"{row.standard_error:.3f}",
-            *("" if value is None else f"{value:.2f}" for value in (row.paper_random, row.paper_human)),
+            *("" if value is None else f"{value:.2f}" for value in (row.paper_random, row.paper_human, row.paper_best)),
         )
     return table
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memorylab.envs.scripted import play_episodes
-from memorylab.laboratory.references import paper_scores
+from memorylab.laboratory.references import best_agent, paper_scores
 from memorylab.tasks.task import find_task
 
 Player = Literal["random", "forgetting", "remembering"]
@@ -23,6 +23,7 @@ class Baseline:
     mean_length: float
     paper_random: float | None
     paper_human: float | None
+    paper_best: float | None  # the best of its trained agents
 
 
 def baselines(
@@ -38,6 +39,7 @@ def baselines(
         task = find_task(name).name
         for level in levels:
             random, human = (paper.get((task, model, level)) for model in ("random", "human"))
+            best = best_agent(task, level)
             for player in players:
                 scores, lengths = play_episodes(task, level, player, episodes, seed, on_episodes)
                 yield Baseline(
@@ -50,4 +52,5 @@ def baselines(
                     mean_length=float(lengths.mean()),
                     paper_random=random and random.mean,
                     paper_human=human and human.mean,
+                    paper_best=best and best.mean,
                 )

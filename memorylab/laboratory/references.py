@@ -63,6 +63,13 @@ def paper_scores() -> dict[Key, Reference]:
     )
 
 
+def best_agent(task: str, level: str) -> Reference | None:
+    """The best of the paper's trained agents on that level."""
+    agents = (model for model in PAPER_NAMES if model not in ("random", "human"))
+    scores = [paper_scores()[task, model, level] for model in agents if (task, model, level) in paper_scores()]
+    return max(scores, default=None)
+
+
 @cache
 def paper_ranking() -> dict[tuple[str, str], Reference]:
     """(model, level) -> average human-normalised score as the paper's ranking table gives it, best model first."""

@@ -32,7 +32,7 @@ def test_baseline_as_table_json_csv_and_file(capsys, tmp_path):
     rows = json.loads(run(capsys, *question, "--json"))
     assert [row["player"] for row in rows] == ["random", "forgetting", "remembering"]
     assert rows[2]["mean"] == 50
-    assert (rows[0]["paper_random"], rows[0]["paper_human"]) == (0.06, 50)
+    assert (rows[0]["paper_random"], rows[0]["paper_human"], rows[0]["paper_best"]) == (0.06, 50, 50)
     printed = list(csv.DictReader(io.StringIO(run(capsys, *question, "--csv", "--out", str(tmp_path / "scores.csv")))))
     assert [float(row["mean"]) for row in printed] == [row["mean"] for row in rows]
     assert list(csv.DictReader((tmp_path / "scores.csv").read_text().splitlines())) == printed
