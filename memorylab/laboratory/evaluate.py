@@ -152,11 +152,11 @@ def walk(trained: Trained, level: str, number: int, seed: int, on_step: Callable
 
 
 def walks(trained: Trained, levels: Sequence[str], number: int, seed: int, on_step: Callable[[], None]) -> None:
-    """Maps as routes/LEVEL-N.png, times as rows of goal_times.csv."""
+    """Maps as routes/STEP/LEVEL-N.png, times as rows of goal_times.csv."""
     rows = []
     for level in levels:
         for episode, (drawn, times) in enumerate(walk(trained, level, number, seed, on_step)):
-            path = trained.folder / "routes" / f"{level}-{episode}.png"
+            path = trained.folder / "routes" / str(trained.step) / f"{level}-{episode}.png"
             with replacing(path) as temporary:
                 Image.fromarray(drawn).save(temporary, "PNG")
             rows += [
