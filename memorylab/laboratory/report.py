@@ -259,8 +259,8 @@ def snapshots(f: Findings, page: Page) -> None:
 def learning_curves(f: Findings, page: Page) -> None:
     page.section(
         "Learning curves",
-        "Median over seeds. The band is a 95 % confidence interval of that median, from a bootstrap over seeds; a "
-        "single seed has none.",
+        "Median over seeds. The band is a 95 % confidence interval of that median, from a bootstrap over seeds: of "
+        "three seeds it reaches from the lowest to the highest, a single one has none.",
     )
     for task in f.tasks:
         runs = [run for run in f.runs if run.task == task]
