@@ -12,6 +12,7 @@ from PIL import Image
 
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.laboratory import figures
 from memorylab.laboratory import report as report_module
 from memorylab.laboratory.evaluate import keep, parse_sweep, read_rows, summed_up
 from memorylab.laboratory.references import scripted_players, yardstick
@@ -129,8 +130,14 @@ def test_a_report_walks_the_snapshots_of_navigation_by_itself(runs, tmp_path, mo
         walk_snapshots(find_runs([run], pytest.fail), 2)
         assert len(list((run / "routes" / str(step)).glob("*.png"))) == 6  # two of each level
     monkeypatch.setattr(report_module, "walks", pytest.fail)  # it has been walked
+    times = "step,level,keyword,value,goal,steps\n20,train,episode,0,0,99\n30,train,episode,0,0,7\n"
+    (run / "goal_times.csv").write_text(times)
+    drawn = []
+    goal_times = figures.goal_times
+    monkeypatch.setattr(figures, "goal_times", lambda *given: [drawn.append(given[1]), goal_times(*given)][1])
     page = report_module.report([run], tmp_path / "report", yardstick(), routes=2, complain=pytest.fail).read_text()
     assert page.count("holdout_extrapolate-1</figcaption>") == 1
+    assert drawn == [{"mra, train": {0: [7.0]}}]
 
 
 def test_what_is_shown_of_other_weights_is_named(runs, tmp_path, capsys):
