@@ -114,7 +114,7 @@ def test_other_weights_than_the_snapshots_are_told(runs, tmp_path, capsys):
     shutil.copytree(runs / "avm", run)
     assert load_trained(run).step == 40
     assert "was never evaluated on its training level; its newest weights play, step 40" in capsys.readouterr().err
-    (run / "scores.csv").write_text(best_at(10))  # by an earlier version
+    (run / "scores.csv").write_text(best_at(10) + "50,train")  # by an earlier version; a row is being written
     assert load_trained(run).step == 40
     assert "has no weights of its best step, 10; those of step 40 play" in capsys.readouterr().err
 
