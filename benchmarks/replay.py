@@ -61,14 +61,16 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=memorylab.TASKS)
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, help="of an episode; as long as the task's if not given")
     options = parser.parse_args()
+    setting = {"size": SIZE} | ({"seconds": options.seconds} if options.seconds else {})
     print(f"{'task':30} games  replayed   steps  seconds", flush=True)
     for task in options.tasks:
         for games in BATCHES:
             begun, chance = time.perf_counter(), np.random.default_rng(options.seed)
-            envs = memorylab.make_vec(task, num_envs=games, seed=options.seed, size=SIZE)
+            envs = memorylab.make_vec(task, num_envs=games, seed=options.seed, **setting)
             played = autoreset_episodes(envs, options.episodes, chance)
-            alone = memorylab.make(task, size=SIZE)
+            alone = memorylab.make(task, **setting)
             same = sum(is_replayed(alone, episode) for episode in played)
             steps = sum(len(episode.actions) for episode in played)
             seconds = time.perf_counter() - begun
