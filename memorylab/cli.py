@@ -24,6 +24,7 @@ from memorylab.files import replacing
 from memorylab.laboratory.baseline import PLAYERS, Player, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
+from memorylab.laboratory.splits import stimuli_of
 from memorylab.tables import (
     as_csv,
     as_json,
@@ -33,6 +34,7 @@ from memorylab.tables import (
     human_table,
     print_rows,
     progress,
+    settings_table,
     speed_table,
 )
 
@@ -44,7 +46,7 @@ SCORES = Path("human-scores.db")
 
 
 def list_tasks(json: Flag = False) -> None:
-    """The tasks, their levels and the scales these draw.
+    """The tasks, their levels, and the scales and stimuli these draw.
 
     Args:
         json: Print JSON instead of a table.
@@ -55,11 +57,26 @@ def list_tasks(json: Flag = False) -> None:
         return
     for task in tasks:
         table = Table("level", "stimuli", "scale", title_justify="left", title=f"[bold]{task.name}[/] ({task.short})")
-        table.caption = f"{task.rule}\nscale keywords: {', '.join(task.keywords)}"
+        halves = "\n".join(f"{half} stimuli: {held}" for half, held in stimuli_of(task.name).items())
+        table.caption = f"{task.rule}\n{halves}\nscale keywords: {', '.join(task.keywords)}"
         table.caption_justify = "left"
         for level, (_, stimuli) in LEVELS.items():
             table.add_row(level, stimuli, " or ".join(scale.text() for scale in task.scales_of(level)))
         rich.print(table)
+
+
+def presets(tasks: AllTasks, preset: str = "paper", model: str = "mra", json: Flag = False, csv: Flag = False) -> None:
+    """The hyper-parameters of a preset: what all tasks share, and what differs from task to task.
+
+    Args:
+        preset: paper or laptop.
+        model: For which of the ten models.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+    """
+    names = chosen_tasks(tasks)
+    rows = needs_agent("memorylab.laboratory.settings").settings(names, model, preset)
+    print_rows(rows, json, csv, lambda found: settings_table(found, f"{model}, preset {preset}"))
 
 
 def snapshot(
@@ -270,7 +287,7 @@ def report(
     stick = needs_agent("memorylab.laboratory.references").yardstick(reference, humans)
     lab = needs_agent("memorylab.laboratory.report")
     with progress() as bar:
-        work = bar.add_task("reading", total=len(lab.SECTIONS))
+        work = bar.add_task("reading", total=len(lab.SECTIONS) + 1)
 
         def on_section(name: str) -> None:
             bar.update(work, description=name, advance=1)
@@ -391,7 +408,7 @@ def described(task: Task) -> dict[str, Any]:
         for name, level in LEVELS.items()
     }
     names = ("name", "short", "title", "rule", "actions", "keywords")
-    return {name: getattr(task, name) for name in names} | {"levels": levels}
+    return {name: getattr(task, name) for name in names} | {"stimuli": stimuli_of(task.name), "levels": levels}
 
 
 def chosen_tasks(names: Sequence[str]) -> list[str]:
@@ -405,6 +422,7 @@ def at_least_one(name: str, value: int) -> None:
 
 VERBS: dict[str, Callable] = {
     "list": list_tasks,
+    "presets": presets,
     "snapshot": snapshot,
     "baseline": baseline,
     "bench": bench,

@@ -86,6 +86,14 @@ def evaluation_table(rows: list[Any]) -> Table:
     return table
 
 
+def settings_table(rows: list[Any], title: str) -> Table:
+    table = Table("setting", "value", "tasks", title=title)
+    for before, row in zip([None, *rows], rows, strict=False):
+        is_same = before is not None and before.setting == row.setting
+        table.add_row("" if is_same else row.setting, row.value, row.tasks)
+    return table
+
+
 def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any]], Table]) -> None:
     if json or csv:
         print(as_json(rows) if json else as_csv(rows), end="")

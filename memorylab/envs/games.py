@@ -16,6 +16,11 @@ from memorylab.world.chance import SEED_BITS, following_seed, seed_of_game
 MAX_PIXELS = 4096
 
 
+def drawn_seed() -> int:
+    """From the operating system."""
+    return int.from_bytes(os.urandom(8)) >> (64 - SEED_BITS)
+
+
 class Games:
     """`number` games of a level, stepped together.
 
@@ -62,7 +67,7 @@ class Games:
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
         if seed is None and not self.begun:
-            seed = int.from_bytes(os.urandom(8)) >> (64 - SEED_BITS)
+            seed = drawn_seed()
         if isinstance(seed, (int, np.integer)):
             check_seed(seed)
             return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.number)], np.uint64)
@@ -72,8 +77,10 @@ class Games:
         for one in given:
             if one is not None:
                 check_seed(one)
-        before = self.records["seed"]
-        return np.array([following_seed(before[i]) if one is None else one for i, one in enumerate(given)], np.uint64)
+        return np.array([self.next_seed(i) if one is None else one for i, one in enumerate(given)], np.uint64)
+
+    def next_seed(self, game: int) -> int:
+        return int(following_seed(self.records["seed"][game])) if self.begun else drawn_seed()
 
     def begin(self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray) -> None:
         """Begin an episode in the chosen games and draw its first picture."""

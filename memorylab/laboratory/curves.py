@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from memorylab.envs.scripted import play_episodes
 from memorylab.files import replacing
 from memorylab.laboratory.references import scripted_players
+from memorylab.laboratory.statistics import half_interval
 from memorylab.learning.run_folder import read_json
 from memorylab.tasks.levels import PAPER_LEVELS
 
@@ -38,13 +39,13 @@ def level_scores(folder: Path) -> dict[str, dict[int, list[float]]]:
 
 
 def draw_levels(axes: Axes, folder: Path, task: str, episodes: int) -> None:
-    """Scores on the true levels with their standard errors, and what scripted players score on the training level."""
+    """Scores on the true levels, and what scripted players score on the training level."""
     for level, by_step in level_scores(folder).items():
         steps = np.array(sorted(by_step)) / 1e6
         means = np.array([np.mean(by_step[step]) for step in sorted(by_step)])
-        errors = np.array([np.std(by_step[step]) / len(by_step[step]) ** 0.5 for step in sorted(by_step)])
+        halves = np.array([half_interval(by_step[step]) for step in sorted(by_step)])
         axes.plot(steps, means, "o-", markersize=3, color=COLOURS.get(level), label=level)
-        axes.fill_between(steps, means - errors, means + errors, color=COLOURS.get(level), alpha=0.2, linewidth=0)
+        axes.fill_between(steps, means - halves, means + halves, color=COLOURS.get(level), alpha=0.2, linewidth=0)
     scores = {player: scripted_score(task, player, episodes) for player in PLAYERS}
     for player, style in PLAYERS.items():
         score = scores[player]
@@ -54,7 +55,8 @@ def draw_levels(axes: Axes, folder: Path, task: str, episodes: int) -> None:
             va="bottom", fontsize=8, color="0.35",
         )  # fmt: skip
     axes.set_ylabel("score on the true level")
-    axes.legend(frameon=False, fontsize=8)
+    title = "bands: 95 % confidence interval\nof the mean over episodes"
+    axes.legend(frameon=False, fontsize=8, title=title, title_fontsize=7)
     add_memory_axis(axes, scores["forgetting"], scores["remembering"])
 
 

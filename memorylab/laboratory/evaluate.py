@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from PIL import Image
-from scipy import stats
 
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.files import replacing
 from memorylab.laboratory.references import memory_yardstick, yardstick
 from memorylab.laboratory.snapshot import with_map
+from memorylab.laboratory.statistics import half_interval
 from memorylab.learning.actor import Player
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.trained import Trained
@@ -63,7 +63,7 @@ def summed_up(rows: Iterable[Mapping[str, Any]], task: str) -> list[Evaluation]:
     found = []
     for (step, level, keyword, value), group in groups.items():
         scores = np.array([float(row["return"]) for row in group])
-        half = stats.sem(scores) * stats.t.ppf(0.975, len(scores) - 1) if len(scores) > 1 else float("nan")
+        half = half_interval(scores)
         length = float(np.mean([float(row["length"]) for row in group]))
         mean = float(scores.mean())
         percents = (None if keyword else stick.normalise(task, level, mean) for stick in sticks)
@@ -152,11 +152,11 @@ def walk(trained: Trained, level: str, number: int, seed: int, on_step: Callable
 
 
 def walks(trained: Trained, levels: Sequence[str], number: int, seed: int, on_step: Callable[[], None]) -> None:
-    """Maps as routes/LEVEL-N.png, times as rows of goal_times.csv."""
+    """Maps as routes/STEP/LEVEL-N.png, times as rows of goal_times.csv."""
     rows = []
     for level in levels:
         for episode, (drawn, times) in enumerate(walk(trained, level, number, seed, on_step)):
-            path = trained.folder / "routes" / f"{level}-{episode}.png"
+            path = trained.folder / "routes" / str(trained.step) / f"{level}-{episode}.png"
             with replacing(path) as temporary:
                 Image.fromarray(drawn).save(temporary, "PNG")
             rows += [

@@ -22,7 +22,7 @@ p { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
 nav { display: flex; flex-wrap: wrap; gap: .3rem 1rem; padding: .6rem 0; border-bottom: 1px solid var(--line); }
 a { color: var(--accent); } figure { margin: 1rem 0; } figcaption { font-size: .9rem; }
 img { max-width: 100%; height: auto; } .maps { display: flex; flex-wrap: wrap; gap: 1rem; }
-.maps figure { width: 11rem; } .scroll { overflow-x: auto; }
+.maps figure { width: 11rem; } .scroll { overflow-x: auto; } .scroll + .scroll { margin-top: 1.6rem; }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
 th { font-weight: 600; white-space: normal; vertical-align: bottom; }

@@ -30,13 +30,14 @@ from memorylab.laboratory.references import (
 )
 from memorylab.laboratory.runs import Run, find_runs
 from memorylab.laboratory.statistics import Estimate, Strata, iqm, probability_of_improvement
-from memorylab.learning.checkpoints import checkpoints
+from memorylab.learning.checkpoints import checkpoints, step_of
 from memorylab.learning.trained import load_trained
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
 MISSING = "-"
 ROUTES_SEED = 3_000_003
+WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # benchmarks/without_memory.py
 
 
 @dataclass
@@ -49,7 +50,6 @@ class Findings:
     models: list[str]  # sorted as in the paper
     tasks: list[str]
     out: Path
-    routes: int  # navigation: episodes to walk per level where a run has weights and was not walked yet
 
     def strata(self, model: str, level: str, tasks: Sequence[str]) -> Strata:
         return [np.array(self.cells[task, model, level].percents["human"]) for task in tasks]
@@ -82,9 +82,12 @@ def report(
     for run in unfinished:
         note(f"{run.folder} was never evaluated on the training level: it has curves, but no score")
     uneven(runs, note)
+    on_section("walking")
+    walk_snapshots(runs, routes)
+    other_weights(runs, note)
     models = sorted_models(found) + sorted({r.model for r in unfinished} - {c.model for c in found.values()})
     tasks = sorted_tasks(found) + sorted({r.task for r in unfinished} - {c.task for c in found.values()})
-    findings = Findings(runs, found, yardstick, models, tasks, out, routes)
+    findings = Findings(runs, found, yardstick, models, tasks, out)
     page = Page("memorylab report", summary(findings), complaints)
     for section in SECTIONS:
         on_section(section.__name__.replace("_", " "))
@@ -122,8 +125,8 @@ def ranking(f: Findings, page: Page) -> None:
     mean, memory, paper = averages(f.cells), averages(f.cells, "memory"), paper_ranking()
     same_tasks = averages(paper_cells(f.tasks, f.yardstick))
     titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
-    parts = "memory score", "paper", "paper, these tasks"
-    table = Table(["model", "tasks", *titles, "gap", *(f"{part}, {title}" for part in parts for title in titles)])
+    ours = Table(["model", "tasks", *titles, "gap", *(f"memory score, {title}" for title in titles)])
+    theirs = Table(["model", *(f"{part}, {title}" for part in ("paper", "paper, these tasks") for title in titles)])
     for model in f.models:
         own, remembered, computed = (
             [of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, memory, same_tasks)
@@ -131,10 +134,8 @@ def ranking(f: Findings, page: Page) -> None:
         published = [paper.get((model, level)) for level in PAPER_LEVELS]
         gap = f"{own[0].mean - own[2].mean:.1f}" if own[0] and own[2] else MISSING
         tasks = str(own[0].tasks if own[0] else 0)
-        table.add(
-            model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in remembered),
-            *(shown(a, 1) for a in published), *(shown(a, 1) for a in computed),
-        )  # fmt: skip
+        ours.add(model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in remembered))
+        theirs.add(model, *(shown(a, 1) for a in (*published, *computed)))
     page.section(
         "Ranking",
         "Average human-normalised score over the tasks that a model has, ± standard error over seeds. The gap is train "
@@ -142,7 +143,8 @@ def ranking(f: Findings, page: Page) -> None:
         "the share of what memory can give that was gained. `paper` is its ranking table, over all thirteen tasks; "
         "`these tasks` is computed from its reward tables in the same way and on the same tasks as ours.",
     )
-    page.table(table, f.out, "ranking")
+    page.table(ours, f.out, "ranking")
+    page.table(theirs, f.out, "ranking_paper")
     page.figure(
         figures.average_scores(mean, memory, f.models), f.out, "averages",
         "Average scores on the three levels, and the gap",
@@ -153,7 +155,7 @@ def heat_map(f: Findings, page: Page) -> None:
     page.section(
         "Heat map",
         "Human-normalised score in percent, models and tasks sorted by their training scores as in the paper; then the "
-        "memory score. What was not run is marked as missing; it never counts as zero.",
+        "memory score. What was not run is marked as missing; it never counts as zero." + notes_in_the_world(f.tasks),
     )
     page.figure(figures.heat_map(f.cells, f.models, f.tasks), f.out, "heat_map", "Heat map of models and tasks")
     if any(len(cell.scores) > 1 for cell in f.cells.values()):
@@ -171,13 +173,25 @@ def heat_map(f: Findings, page: Page) -> None:
     )  # fmt: skip
 
 
+def notes_in_the_world(tasks: Iterable[str]) -> str:
+    """Where the memory score can be had without memory (docs/laboratory.md)."""
+    known = [f"{score} of 50 in {figures.short(task)}" for task, score in WITHOUT_MEMORY.items() if task in tasks]
+    if not known:
+        return ""
+    return (
+        f" A player without memory that keeps notes in the direction of its gaze can score {' and '.join(known)} on "
+        "train, more than our forgetting player: a high memory score there says that something was carried over the "
+        "delay, not that the network carried it."
+    )
+
+
 def rewards(f: Findings, page: Page) -> None:
     """The paper's reward tables, one a task, with our players and its Random and Human at their foot."""
-    paper, players = paper_scores(), scripted_players()
+    paper = paper_scores()
     page.section(
         "Episode rewards",
         "At the snapshots, ± standard error over seeds; beside them the paper's. At the foot our random, forgetting "
-        "and remembering players, with the paper's Random beside ours, and its Human.",
+        "and remembering players and the people that you recorded, with the paper's Random and Human.",
     )
     titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
     for task in f.tasks:
@@ -188,10 +202,17 @@ def rewards(f: Findings, page: Page) -> None:
             theirs = [paper.get((task, model, level)) for level in PAPER_LEVELS]
             table.add(model, str(seeds), *(shown(score, 2) for score in (*own, *theirs)))
         for player in ("random", "forgetting", "remembering", "human"):
-            ours = [players.get((task, player, level)) for level in PAPER_LEVELS]
+            ours = [ours_of(f, task, player, level) for level in PAPER_LEVELS]
             theirs = [paper.get((task, player, level)) for level in PAPER_LEVELS]
             table.add(player, "", *(shown(score, 2) for score in (*ours, *theirs)))
         page.table(table, f.out, f"rewards_{find_task(task).short}")
+
+
+def ours_of(f: Findings, task: str, player: str, level: str) -> Reference | None:
+    """What a scripted player scores, or people that were recorded here."""
+    known = f.yardstick.hundred if player == "human" else scripted_players()
+    found = known.get((task, player, level))
+    return found if found and found.source != "paper" else None
 
 
 def scores(f: Findings, page: Page) -> None:
@@ -238,8 +259,8 @@ def snapshots(f: Findings, page: Page) -> None:
 def learning_curves(f: Findings, page: Page) -> None:
     page.section(
         "Learning curves",
-        "Median over seeds. The band is a 95 % confidence interval of that median, from a bootstrap over seeds; a "
-        "single seed has none.",
+        "Median over seeds. The band is a 95 % confidence interval of that median, from a bootstrap over seeds: of "
+        "three seeds it reaches from the lowest to the highest, a single one has none.",
     )
     for task in f.tasks:
         runs = [run for run in f.runs if run.task == task]
@@ -337,11 +358,27 @@ def level_percents(run: Run, yardstick: Yardstick) -> dict[str, float]:
 
 
 def kept_evaluations(run: Run) -> list[Evaluation]:
-    """Of the snapshot, or else of the newest weights that were evaluated."""
+    """Of the snapshot, or else of the weights nearest to it that were evaluated; `other_weights` then says so."""
     found = summed_up(read_rows(run.folder / "evaluations.csv"), run.task)
-    steps, taken = {e.step for e in found}, snapshot(run)
-    step = taken.step if taken and taken.step in steps else max(steps, default=0)
+    step = nearest(run, {e.step for e in found})
     return [e for e in found if e.step == step]
+
+
+def nearest(run: Run, steps: Iterable[int]) -> int | None:
+    """The snapshot's step, or that of these which is nearest to it."""
+    taken = snapshot(run)
+    wanted = taken.step if taken else max(run.curves[level].steps[-1] for level in run.curves)
+    return min(steps, key=lambda step: abs(step - wanted), default=None)
+
+
+def other_weights(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
+    """Runs whose kept evaluations or walks are of other weights than the snapshot's."""
+    for run in runs:
+        taken, evaluated = snapshot(run), kept_evaluations(run)
+        played = {"evaluated": evaluated[0].step if evaluated else None, "walked": walked_step(run)}
+        for done, step in played.items():
+            if taken and step not in (None, taken.step):
+                complain(f"{run.folder} was {done} with its weights of step {step:,}; its snapshot is {taken.step:,}")
 
 
 def beyond_training(f: Findings, page: Page) -> None:
@@ -364,14 +401,24 @@ def beyond_training(f: Findings, page: Page) -> None:
         )  # fmt: skip
 
 
+def walked_step(run: Run) -> int | None:
+    """Of the weights whose routes are shown."""
+    return nearest(run, (int(folder.name) for folder in (run.folder / "routes").glob("*") if folder.name.isdigit()))
+
+
+def walk_snapshots(runs: Iterable[Run], number: int) -> None:
+    """Navigation runs whose snapshot has weights and has not been walked yet."""
+    for run in runs:
+        kept = [step_of(path) for path in checkpoints(run.folder / "snapshot")]
+        if number and kept and find_task(run.task).report.get("goal_step") and walked_step(run) != kept[-1]:
+            walks(load_trained(run.folder), PAPER_LEVELS, number, ROUTES_SEED, lambda: None)
+
+
 def routes(f: Findings, page: Page) -> None:
     navigated = [run for run in f.runs if find_task(run.task).report.get("goal_step")]
     if not navigated:
         return
-    for run in navigated:
-        if f.routes and checkpoints(run.folder / "snapshot") and not (run.folder / "routes").exists():
-            walks(load_trained(run.folder), PAPER_LEVELS, f.routes, ROUTES_SEED, lambda: None)
-    walked = [run for run in navigated if (run.folder / "routes").exists()]
+    walked = {run.folder: str(step) for run in navigated if (step := walked_step(run)) is not None}
     page.section(
         "Routes",
         "Maps with the route of an episode (the goal is the yellow ring), and the steps that each goal took: mean over "
@@ -380,14 +427,13 @@ def routes(f: Findings, page: Page) -> None:
         + ("" if walked else " None of these runs has been walked, and none has weights to walk with."),
     )
     lines: dict[str, dict[str, dict[int, list[float]]]] = {}
-    for run in walked:
-        for picture in sorted((run.folder / "routes").glob("*.png")):
+    for run in [run for run in navigated if run.folder in walked]:
+        for picture in sorted((run.folder / "routes" / walked[run.folder]).glob("*.png")):
             page.picture(picture, f"{run.model} on {run.task}, {picture.stem}")
         for row in read_rows(run.folder / "goal_times.csv"):
-            name = f"{run.model}, {row['level']}"
-            lines.setdefault(run.task, {}).setdefault(name, {}).setdefault(int(row["goal"]), []).append(
-                float(row["steps"])
-            )
+            if row["step"] == walked[run.folder]:
+                times = lines.setdefault(run.task, {}).setdefault(f"{run.model}, {row['level']}", {})
+                times.setdefault(int(row["goal"]), []).append(float(row["steps"]))
     for task, of_task in lines.items():
         name = f"goal_times_{find_task(task).short}"
         page.figure(figures.goal_times(figures.short(task), of_task), f.out, name, f"Steps to each goal on {task}")

@@ -1,9 +1,11 @@
 """Honest uncertainty from few seeds (Agarwal et al. 2021, "rliable"): interquartile means, stratified bootstrap,
 probability of improvement."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 from scipy.stats import trim_mean
 
 RESAMPLES = 2000
@@ -32,6 +34,11 @@ def resampled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def interval(values: np.ndarray) -> tuple[float, float]:
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
+
+
+def half_interval(scores: Sequence[float] | np.ndarray) -> float:
+    """Half the width of Student's 95 % interval for the mean; NaN for one score, of whose error nothing is known."""
+    return float(stats.sem(scores) * stats.t.ppf(0.975, len(scores) - 1)) if len(scores) > 1 else float("nan")
 
 
 def median_interval(seeds: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ checkpoints as they were.
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,10 @@ from torch import Tensor
 KEPT = 2
 
 
-def save_checkpoint(folder: Path, step: int, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+def save_checkpoint(
+    folder: Path, step: int, tensors: Mapping[str, Tensor], facts: Mapping[str, Any], keep: int | None = KEPT
+) -> None:
+    """The newest `keep` stay; all for None."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"step-{step:012d}.safetensors"
     unfinished = path.with_suffix(".unfinished")
@@ -33,9 +36,15 @@ def save_checkpoint(folder: Path, step: int, tensors: Mapping[str, Tensor], fact
         raise OSError(f"the checkpoint {path} could not be written: {problem}") from problem
     finally:
         unfinished.unlink(missing_ok=True)
-    kept = {path.stem for path in checkpoints(folder)[-KEPT:]}
-    for part in sorted(folder.glob("step-*")):  # of a checkpoint the JSON first; also what a crash left unfinished
-        if part.stem not in kept:
+    found = checkpoints(folder)
+    keep_only(folder, found[-keep:] if keep else found)
+
+
+def keep_only(folder: Path, kept: Iterable[Path]) -> None:
+    """Remove all other checkpoints, and what a crash left unfinished."""
+    stems = {path.stem for path in kept}
+    for part in sorted(folder.glob("step-*")):  # of a checkpoint the JSON first
+        if part.stem not in stems:
             part.unlink()
 
 
@@ -46,6 +55,14 @@ def checkpoints(folder: Path) -> list[Path]:
 
 def step_of(checkpoint: Path) -> int:
     return int(checkpoint.stem.removeprefix("step-"))
+
+
+def facts_of(checkpoint: Path) -> dict[str, Any]:
+    """Nothing if they cannot be read."""
+    try:
+        return json.loads(checkpoint.read_text())
+    except (ValueError, OSError):
+        return {}
 
 
 def load_checkpoint(folder: Path, step: int | None = None) -> tuple[dict[str, Tensor], dict[str, Any]] | None:

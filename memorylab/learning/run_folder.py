@@ -51,11 +51,11 @@ class RunFolder:
                     writer.writerows(rows)
 
     def returns(self, level: str) -> tuple[list[int], list[float]]:
-        """Steps and returns of the evaluated episodes of a level."""
+        """Steps and returns of the evaluated episodes of a level; without a row that is being written."""
         if not self.scores.exists():
             return [], []
         with self.scores.open(newline="") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["level"] == level]
+            rows = [row for row in csv.DictReader(lines) if row["level"] == level and row["return"]]
         return [int(row["step"]) for row in rows], [float(row["return"]) for row in rows]
 
     def append(self, file: Path, rows: Iterable[Mapping[str, Any]]) -> None:

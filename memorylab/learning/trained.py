@@ -4,12 +4,14 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from torch import Tensor
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.checkpoints import checkpoints, load_checkpoint, step_of
 from memorylab.learning.run_folder import RunFolder, read_json
+from memorylab.learning.scores import alpha_of, as_curve, best_step
 from memorylab.learning.trajectory import part_of
 from memorylab.tasks.task import Task, find_task
 
@@ -43,14 +45,32 @@ def load_trained(folder: Path, step: str | int = "snapshot", device: str = "cpu"
 
 
 def find_weights(run: RunFolder, step: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-    best, newest = checkpoints(run.snapshot), checkpoints(run.checkpoints)
-    if step == "snapshot" and newest and not best:
-        print(f"memorylab: {run.path} has no snapshot; its newest checkpoint plays", file=sys.stderr)
-    if step in ("snapshot", "last"):
-        return load_checkpoint(run.snapshot if step == "snapshot" and best else run.checkpoints)
+    known = {step_of(path): path.parent for path in checkpoints(run.checkpoints) + checkpoints(run.snapshot)}
+    if step == "last" or not known:
+        return load_checkpoint(run.checkpoints)
+    if step == "snapshot":
+        return load_snapshot(run)
     if not step.isdigit():
         raise ValueError(f"--step must be snapshot, last or the number of a step, not {step!r}")
-    known = {step_of(path): path.parent for path in best + newest}
     if int(step) not in known:
-        raise ValueError(f"{run.path} has no weights of step {step}; it has {', '.join(map(str, known)) or 'none'}")
+        raise ValueError(f"{run.path} has no weights of step {step}; it has {', '.join(map(str, sorted(known)))}")
     return load_checkpoint(known[int(step)], int(step))
+
+
+def load_snapshot(run: RunFolder) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """Says so where these are not the weights that the run's scores name: it was begun by an earlier version, or killed
+    in the moment between."""
+    found = load_checkpoint(run.snapshot if checkpoints(run.snapshot) else run.checkpoints)
+    steps, scores = run.returns("train")
+    if found and not steps:
+        tell(f"{run.path} was never evaluated on its training level; its newest weights play, step {found[1]['step']}")
+    elif found:
+        curve = as_curve(np.array(steps), np.array(scores))
+        best = best_step(curve, alpha_of(read_json(run.path / "config.json")["task"]))
+        if best != found[1]["step"]:
+            tell(f"{run.path} has no weights of its best step, {best}; those of step {found[1]['step']} play")
+    return found
+
+
+def tell(text: str) -> None:
+    print(f"memorylab: {text}", file=sys.stderr)

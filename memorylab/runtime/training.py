@@ -19,7 +19,14 @@ from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning.checkpoints import checkpoints, load_checkpoint, save_checkpoint, step_of
+from memorylab.learning.checkpoints import (
+    checkpoints,
+    facts_of,
+    keep_only,
+    load_checkpoint,
+    save_checkpoint,
+    step_of,
+)
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.evaluation import evaluate
@@ -112,7 +119,7 @@ class Training:
                 ) from problem
         self.folder.cut_after(self.step if found else -1, self.evaluated)
         self.train_scores = self.folder.returns("train")
-        self.drop_later_snapshot()
+        self.drop_later_snapshots()
 
     def new_runtime(self) -> Runtime:
         c = self.config
@@ -227,20 +234,26 @@ class Training:
             self.keep_snapshot(step, played[levels.index("train")], weights)
 
     def keep_snapshot(self, step: int, played: list[Episode], weights: Mapping[str, Tensor]) -> None:
-        """Save the weights if the training score has never been higher."""
+        """Save the weights if the training score has never been higher. Earlier ones stay until no checkpoint is older
+        than this one: a run that goes on from there may find another best."""
         steps, scores = self.train_scores
         steps += [step] * len(played)
         scores += [episode.score for episode in played]
         if best_step(as_curve(np.array(steps), np.array(scores)), alpha_of(self.config.task)) == step:
             agent = {f"agent.{name}": part for name, part in weights.items()}
-            save_checkpoint(self.folder.snapshot, step, agent, {"levels": self.levels})
+            save_checkpoint(self.folder.snapshot, step, agent, {"levels": self.levels}, keep=None)
 
-    def drop_later_snapshot(self) -> None:
-        """One that was saved after the checkpoint from which a run goes on: its scores are gone. The best before it is
-        still there."""
-        for checkpoint in checkpoints(self.folder.snapshot):
-            if step_of(checkpoint) > self.evaluated:
-                checkpoint.unlink()
+    def drop_later_snapshots(self) -> None:
+        """Those saved after the checkpoint from which a run goes on: their scores are gone."""
+        kept = [path for path in checkpoints(self.folder.snapshot) if step_of(path) <= self.evaluated]
+        keep_only(self.folder.snapshot, kept)
+
+    def drop_beaten_snapshots(self) -> None:
+        """All but the best that the oldest checkpoint knows, and those after it."""
+        oldest = facts_of(checkpoints(self.folder.checkpoints)[0]).get("evaluated", -1)
+        known = [path for path in checkpoints(self.folder.snapshot) if step_of(path) <= oldest]
+        later = [path for path in checkpoints(self.folder.snapshot) if step_of(path) > oldest]
+        keep_only(self.folder.snapshot, known[-1:] + later)
 
     def last_evaluation(self) -> None:
         if self.evaluated != self.step:
@@ -286,6 +299,7 @@ class Training:
             }
             tensors = {**self.learner.tensors(), **self.runtime.tensors()}
             save_checkpoint(self.folder.checkpoints, self.step, tensors, facts)
+            self.drop_beaten_snapshots()
 
     def restore(self, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
         self.step, self.seconds, self.episodes = facts["step"], facts["seconds"], facts["episodes"]

@@ -36,6 +36,14 @@ def test_observations_have_the_names_of_the_original_release():
     assert env.step(0).step_type == StepType.FIRST
 
 
+def test_an_end_by_the_clock_has_discount_0():
+    env = DmMemoryEnv("avm", seed=0, seconds=1)
+    env.reset()
+    steps = [env.step(4) for _ in range(15)]
+    assert [step.discount for step in steps] == [1.0] * 14 + [0.0]
+    assert steps[-1].last()
+
+
 def test_walked_tasks_tell_their_position_and_take_sticks_that_stay():
     env = DmMemoryEnv("iga", seed=0, continuous=True)
     first = env.reset().observation["AvatarPosition"]

@@ -10,7 +10,7 @@ import pytest
 import memorylab
 from memorylab.world import chance
 
-SHORT = {"seconds": 1.2, "size": (24, 32)}
+SHORT = {"seconds": 0.6, "size": (24, 32)}  # whole episodes: benchmarks/replay.py
 LARGEST = 2**chance.SEED_BITS - 1
 
 
@@ -55,7 +55,7 @@ def test_every_episode_that_autoreset_began_is_replayed_from_its_seed(task, num_
             assert (terminated or truncated) == (number == len(steps))
 
 
-@pytest.mark.parametrize("task", ["avm", "ti"])
+@pytest.mark.parametrize("task", memorylab.TASKS)
 def test_make_and_game_0_of_make_vec_agree_over_ten_episodes(task):
     alone, envs = memorylab.make(task, seed=5, **SHORT), memorylab.make_vec(task, num_envs=3, seed=5, **SHORT)
     picture, facts = alone.reset()
@@ -93,6 +93,30 @@ def test_a_vector_of_seed_0_is_repeatable_too():
         return [envs.reset(seed=0)[1]["seed"].copy(), envs.reset()[1]["seed"].copy()]
 
     np.testing.assert_array_equal(seeds(), seeds())
+
+
+def test_stable_baselines3_seeds_its_games_for_good():
+    """It seeds an environment once, then resets it without a seed after every episode."""
+    vectors = pytest.importorskip("stable_baselines3.common.vec_env")
+
+    def seeds() -> list[int]:
+        envs = vectors.DummyVecEnv([lambda: memorylab.make("ti", **SHORT)])
+        envs.seed(0)
+        envs.reset()
+        steps = [envs.step([0]) for _ in range(40)]
+        return [infos[0]["seed"] for *_, infos in steps] + [info["seed"] for info in envs.reset_infos]
+
+    assert seeds() == seeds()
+    assert len(set(seeds())) > 3
+
+
+def test_games_without_a_seed_of_their_own_go_on_or_begin_anywhere():
+    envs = memorylab.make_vec("ti", num_envs=2, **SHORT)
+    first = envs.reset(seed=[0, None])[1]["seed"].tolist()
+    second = envs.reset(seed=[None, 5])[1]["seed"].tolist()
+    assert (first[0], second) == (0, [int(chance.following_seed(np.uint64(0))), 5])
+    other = memorylab.make_vec("ti", num_envs=2, **SHORT).reset(seed=[0, None])[1]["seed"].tolist()
+    assert other[1] != first[1]  # nothing to go on from: from the operating system
 
 
 def test_neighbouring_seeds_are_different_episodes_up_to_the_largest():

@@ -20,10 +20,25 @@ def test_list(capsys):
     for word in ("change_detection", "cd", "holdout_extrapolate", "130 150 200 250", "delays"):
         assert word in text
     tasks = json.loads(run(capsys, "list", "--json"))
+    assert tasks[2]["stimuli"]["holdout"] == "Violet, Lime, Pink, Sky, Yellow"
+    assert all(task["stimuli"].keys() == {"train", "holdout"} for task in tasks)
+    for words in ("goal in the northern half", "no motion, triangle, pentagon", "digits 5, 6, 7, 8, 9"):
+        assert words in " ".join(text.split())
     assert tasks[2]["levels"]["holdout_large"] == {
         "stimuli": "holdout",
         "scales": [{"trials": 50, "seconds": 300, "delays": [64, 128]}],
     }
+
+
+def test_presets_are_the_papers_tables(capsys):
+    rows = json.loads(run(capsys, "presets", "--json"))
+    by_task = {(row["setting"], task): row["value"] for row in rows for task in row["tasks"].split()}
+    assert by_task["agent.neighbours", "all"] == "10"
+    assert by_task["agent.key_size", "all"] == "128"
+    assert (by_task["learner.discount", "sdp"], by_task["learner.cpc_weight", "wtw"]) == ("0.999", "30")
+    assert sum(row["setting"] == "learner.discount" for row in rows) == 3
+    assert not {"task", "seed", "steps"} & {row["setting"] for row in rows}
+    assert "preset laptop" in run(capsys, "presets", "avm", "cd", "--preset", "laptop")
 
 
 def test_baseline_as_table_json_csv_and_file(capsys, tmp_path):
@@ -69,6 +84,8 @@ def test_snapshots(capsys, tmp_path):
         (("snapshot", "avm", "cr", "--frames", "1", "--out", "x.gif"), "an animation shows one task"),
         (("bench", "--num-envs", "0"), "num_envs must be a whole number"),
         (("bench", "--seconds", "0"), "--seconds must be more than 0"),
+        (("presets", "--preset", "none"), "unknown preset 'none'"),
+        (("presets", "chess"), "unknown task 'chess'"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(capsys, arguments, message):

@@ -2,10 +2,12 @@
 
 import json
 
+import matplotlib.pyplot as plt
 import pytest
 from PIL import Image
 
-from memorylab.laboratory.curves import draw_run, level_scores
+from memorylab.laboratory.curves import draw_levels, draw_run, level_scores
+from memorylab.laboratory.references import scripted_players
 
 
 @pytest.fixture
@@ -28,6 +30,19 @@ def test_a_run_becomes_a_figure(run):
     with Image.open(out) as picture:
         assert picture.size == (1050, 900)
     assert [file.name for file in out.parent.iterdir()] == ["curve.png"]
+
+
+def test_the_memory_score_stands_at_the_right(run):
+    """0 where the forgetting player is, 100 where the remembering one is."""
+    figure, axes = plt.subplots()
+    draw_levels(axes, run, "change_detection", episodes=4)
+    figure.draw_without_rendering()
+    (scale,) = axes.child_axes
+    ends = [scripted_players()["change_detection", who, "train"].mean for who in ("forgetting", "remembering")]
+    for score, percent in zip(ends, (0, 100), strict=True):
+        _, height = axes.transData.transform((0, score))
+        assert scale.transData.inverted().transform((0, height))[1] == pytest.approx(percent, abs=1e-6)
+    plt.close(figure)
 
 
 def test_what_is_no_run_is_told(run, tmp_path):

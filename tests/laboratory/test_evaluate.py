@@ -12,11 +12,15 @@ from PIL import Image
 
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.laboratory import figures
+from memorylab.laboratory import report as report_module
 from memorylab.laboratory.evaluate import keep, parse_sweep, read_rows, summed_up
 from memorylab.laboratory.references import scripted_players, yardstick
-from memorylab.laboratory.report import report
+from memorylab.laboratory.report import other_weights, walk_snapshots
+from memorylab.laboratory.runs import find_runs
 from memorylab.learning.checkpoints import load_checkpoint, save_checkpoint
 from memorylab.learning.trained import load_trained
+from memorylab.web.agent_player import agent_player
 
 TINY = ["--games", "2", "--unroll", "10", "--steps", "40", "--height", "20", "--width", "24", "--embedding-size", "8",
         "--hidden-size", "8", "--key-size", "4", "--capacity", "16", "--neighbours", "3", "--cpc-steps", "3",
@@ -75,37 +79,77 @@ def test_the_interval_is_students(tmp_path):
     assert len(read_rows(tmp_path / "rows.csv")) == 4
 
 
-def test_routes_and_times(runs, capsys):
+def test_routes_and_times(runs, capsys, monkeypatch):
+    monkeypatch.setattr("memorylab.laboratory.evaluate.MemoryVectorEnv", partial(MemoryVectorEnv, seconds=8))
     short = ["--levels", "train_small", "--sweep", "seconds=2", "--episodes", "1"]
     evaluated(capsys, runs / "iga", *short, "--routes", "1", "--save")
-    drawn = np.asarray(Image.open(runs / "iga" / "routes" / "train_small-0.png"))
+    drawn = np.asarray(Image.open(runs / "iga" / "routes" / "40" / "train_small-0.png"))
     assert drawn.shape[0] == drawn.shape[1]
     assert (drawn == (40, 90, 220)).all(-1).any() or drawn.std() > 10  # walls, a goal, a way
 
 
+def best_at(step: int) -> str:
+    """Scores of a run, ten episodes at a step and ten at its end."""
+    return "step,level,return\n" + f"{step},train,3\n" * 10 + "40,train,1\n" * 10
+
+
 def test_the_snapshot_plays_unless_told_otherwise(runs, tmp_path, capsys):
-    shutil.copytree(runs / "avm", tmp_path / "run")
+    run = tmp_path / "run"
+    shutil.copytree(runs / "avm", run)
     short = ["--levels", "train", "--sweep", "seconds=1", "--episodes", "1"]
-    assert evaluated(capsys, tmp_path / "run", *short)[0]["step"] == 40  # a run without one says so
-    capsys.readouterr()
-    weights, _ = load_checkpoint(tmp_path / "run" / "checkpoints")
+    weights, _ = load_checkpoint(run / "checkpoints")
     best = {name: part + 1 for name, part in weights.items() if name.startswith("agent.")}
-    save_checkpoint(tmp_path / "run" / "snapshot", 20, best, {})
+    save_checkpoint(run / "snapshot", 20, best, {})
+    (run / "scores.csv").write_text(best_at(20))
     for chosen, step in (((), 20), (("--step", "last"), 40), (("--step", "20"), 20), (("--step", "40"), 40)):
-        assert evaluated(capsys, tmp_path / "run", *short, *chosen)[0]["step"] == step
-    assert torch.equal(load_trained(tmp_path / "run").agent.policy.bias, best["agent.policy.bias"])
+        assert evaluated(capsys, run, *short, *chosen)[0]["step"] == step
+    assert torch.equal(load_trained(run).agent.policy.bias, best["agent.policy.bias"])
+    assert not capsys.readouterr().err
+    assert agent_player(run).facts["player"] == "mra after 20 steps"
+    assert agent_player(run, step="last").facts["player"] == "mra after 40 steps"
+
+
+def test_other_weights_than_the_snapshots_are_told(runs, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(runs / "avm", run)
+    assert load_trained(run).step == 40
+    assert "was never evaluated on its training level; its newest weights play, step 40" in capsys.readouterr().err
+    (run / "scores.csv").write_text(best_at(10) + "50,train")  # by an earlier version; a row is being written
+    assert load_trained(run).step == 40
+    assert "has no weights of its best step, 10; those of step 40 play" in capsys.readouterr().err
 
 
 def test_a_report_walks_the_snapshots_of_navigation_by_itself(runs, tmp_path, monkeypatch):
-    shutil.copytree(runs / "iga", tmp_path / "run", ignore=shutil.ignore_patterns("routes"))
-    weights, _ = load_checkpoint(tmp_path / "run" / "checkpoints")
-    save_checkpoint(tmp_path / "run" / "snapshot", 20, weights, {})
-    (tmp_path / "run" / "scores.csv").write_text("step,level,return\n20,train,1\n")
-    quick = partial(MemoryVectorEnv, seconds=2)
-    monkeypatch.setattr("memorylab.laboratory.evaluate.MemoryVectorEnv", quick)
-    page = report([tmp_path / "run"], tmp_path / "report", yardstick(), routes=2)
-    assert len(list((tmp_path / "run" / "routes").glob("*.png"))) == 6  # two of each level
-    assert "holdout_extrapolate-1" in page.read_text()
+    run = tmp_path / "run"
+    shutil.copytree(runs / "iga", run, ignore=shutil.ignore_patterns("routes", "evaluations.csv"))
+    weights, _ = load_checkpoint(run / "checkpoints")
+    monkeypatch.setattr("memorylab.laboratory.evaluate.MemoryVectorEnv", partial(MemoryVectorEnv, seconds=2))
+    for step in (20, 30):  # the snapshot moves on
+        save_checkpoint(run / "snapshot", step, weights, {})
+        (run / "scores.csv").write_text(best_at(step))
+        walk_snapshots(find_runs([run], pytest.fail), 2)
+        assert len(list((run / "routes" / str(step)).glob("*.png"))) == 6  # two of each level
+    monkeypatch.setattr(report_module, "walks", pytest.fail)  # it has been walked
+    times = "step,level,keyword,value,goal,steps\n20,train,episode,0,0,99\n30,train,episode,0,0,7\n"
+    (run / "goal_times.csv").write_text(times)
+    drawn = []
+    goal_times = figures.goal_times
+    monkeypatch.setattr(figures, "goal_times", lambda *given: [drawn.append(given[1]), goal_times(*given)][1])
+    page = report_module.report([run], tmp_path / "report", yardstick(), routes=2, complain=pytest.fail).read_text()
+    assert page.count("holdout_extrapolate-1</figcaption>") == 1
+    assert drawn == [{"mra, train": {0: [7.0]}}]
+
+
+def test_what_is_shown_of_other_weights_is_named(runs, tmp_path, capsys):
+    run = tmp_path / "run"
+    shutil.copytree(runs / "iga", run, ignore=shutil.ignore_patterns("routes"))
+    (run / "scores.csv").write_text(best_at(10))
+    evaluated(capsys, run, "--levels", "train_small", "--sweep", "seconds=1", "--episodes", "1", "--save")
+    (run / "routes" / "40").mkdir(parents=True)
+    told: list[str] = []
+    other_weights(find_runs([run], pytest.fail), told.append)
+    ended = "with its weights of step 40; its snapshot is 10"
+    assert [line.split("run was ")[1] for line in told] == [f"evaluated {ended}", f"walked {ended}"]
 
 
 def test_sweeps_of_lists_play_one_value_at_a_time():

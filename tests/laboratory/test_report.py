@@ -8,8 +8,10 @@ import pytest
 from synthetic_runs import write_curves, write_run
 
 from memorylab.cli import main
+from memorylab.laboratory import figures
+from memorylab.laboratory.page import Page
 from memorylab.laboratory.references import yardstick
-from memorylab.laboratory.report import report
+from memorylab.laboratory.report import Findings, report, rewards
 from memorylab.laboratory.runs import find_runs
 from memorylab.tasks.levels import PAPER_LEVELS
 
@@ -114,12 +116,12 @@ def table(page, name: str) -> list[dict[str, str]]:
 
 def test_the_report_has_every_part(whole):
     page, told = whole
-    figures = {file.name for file in (page.parent / "figures").iterdir()}
-    expected = ["heat_map", "heat_map_errors", "heat_map_paper", "averages", "iqm", "improvement", "curves_avm",
-                "jumpy_ti", "scale_and_stimulus", "sweep_avm_trials"]  # fmt: skip
-    assert {f"{name}.{ending}" for name in expected for ending in ("png", "svg")} <= figures
+    files = {file.name for file in (page.parent / "figures").iterdir()}
+    expected = ["heat_map", "heat_map_errors", "heat_map_memory", "heat_map_paper", "averages", "iqm", "improvement",
+                "curves_avm", "jumpy_ti", "scale_and_stimulus", "sweep_avm_trials"]  # fmt: skip
+    assert {f"{name}.{ending}" for name in expected for ending in ("png", "svg")} <= files
     text = page.read_text()
-    assert text.count("<img") == len(figures) // 2
+    assert text.count("<img") == len(files) // 2
     assert not re.search(r'(src|href)="(?!data:|#)', text)  # nothing comes from elsewhere
     assert any("lstm on arbitrary_visuomotor_mapping has no seed 1" in line for line in told)
     assert "has no seed 1" in text
@@ -135,8 +137,39 @@ def test_missing_cells_are_missing_not_zero(whole):
     ranking = {row["model"]: row for row in table(page, "ranking")}
     assert ranking["ff"]["tasks"] == "2"
     assert ranking["mra"]["tasks"] == "3"
-    assert ranking["mra"]["paper, Train"] == "92.9 ± 3.9"
-    assert ranking["mra-njb"]["paper, Train"] == "-"
+    assert ranking["mra"]["memory score, Train"] != "-"
+    paper = {row["model"]: row["paper, Train"] for row in table(page, "ranking_paper")}
+    assert (paper["mra"], paper["mra-njb"]) == ("92.9 ± 3.9", "-")
+
+
+def test_reward_tables_end_with_players_and_people(whole):
+    page, _ = whole
+    rows = {row["Change Detection"]: row for row in table(page, "rewards_cd")}
+    assert list(rows)[-4:] == ["random", "forgetting", "remembering", "human"]
+    assert rows["human"]["paper, Train"] == "47.60 ± 0.40"
+    assert rows["human"]["Train"] == "-"  # nobody was recorded
+    assert rows["random"]["paper, Holdout extrapolate"] == "0.00 ± 0.00"
+    assert rows["remembering"]["Train"] == "50.00 ± 0.00"
+    assert "can score 47.1 of 50 in Change Detection" in page.read_text()
+
+
+def test_people_recorded_here_have_their_place(tmp_path):
+    write_run(tmp_path / "run", AVM, "mra", 0, ROWS)
+    (tmp_path / "humans.csv").write_text(f"task,level,mean,standard_error\n{AVM},train,45,1\n")
+    findings = Findings(
+        find_runs([tmp_path], pytest.fail), {}, yardstick(humans=tmp_path / "humans.csv"), ["mra"], [AVM], tmp_path
+    )
+    rewards(findings, Page("", "", []))
+    with (tmp_path / "tables" / "rewards_avm.csv").open(newline="") as lines:
+        (human,) = (row for row in csv.reader(lines) if row[0] == "human")
+    assert human == ["human", "", "45.00 ± 1.00", "-", "-", "50.00 ± 0.00", "40.00 ± 0.00", "75.00 ± 0.00"]
+
+
+def test_times_to_goals_have_bars_where_an_error_is_known():
+    figure = figures.goal_times("a task", {"mra": {0: [10.0, 14.0], 1: [6.0]}})
+    (bars,) = figure.axes[0].containers
+    low_and_high = [segment[:, 1].tolist() for segment in bars.lines[2][0].get_segments()]
+    assert low_and_high == [[pytest.approx(10), pytest.approx(14)], [6, 6]]  # deviation 2.83 over the root of 2
 
 
 def test_scale_and_stimulus_add_up(whole):

@@ -1,6 +1,7 @@
-"""One of several learners that share a batch: python joint_updates.py RANK LEARNERS PORT FOLDER.
+"""One of several learners that share a batch: python joint_updates.py RANK LEARNERS FOLDER.
 
-Makes the same batches in every process, learns from its share of them and writes its weights.
+Makes the same batches in every process, learns from its share of them and writes its weights. The first prints the port
+at which the others find it; these read it.
 """
 
 import sys
@@ -55,13 +56,13 @@ def learned(config: LearnerConfig, model: str, rank: int, learners: int, store) 
     return tensors | {"gradient": torch.tensor(metrics["gradient"])}
 
 
-def main(rank: int, learners: int, port: int, folder: Path) -> None:
+def main(rank: int, learners: int, folder: Path) -> None:
     torch.set_num_threads(1)
     if rank == 0:
         store, port = serve_store(HOST)
         print(port, flush=True)
     else:
-        store = find_store(HOST, port)
+        store = find_store(HOST, int(input()))
     for number, (model, reduction) in enumerate(CASES):
         config = replace(tiny_config().learner, reduction=reduction, gradient_norm=0.05)
         prefixed = torch.distributed.PrefixStore(str(number), store)
@@ -69,4 +70,4 @@ def main(rank: int, learners: int, port: int, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))

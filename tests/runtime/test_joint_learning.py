@@ -17,12 +17,13 @@ PROCESS = [sys.executable, str(Path(__file__).with_name("joint_updates.py"))]
 @pytest.fixture(scope="module")
 def two_learners(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("joint")
-    first = subprocess.Popen([*PROCESS, "0", "2", "0", str(folder)], stdout=subprocess.PIPE, text=True)
-    with first:
-        assert first.stdout is not None
-        port = first.stdout.readline().strip()
-        subprocess.run([*PROCESS, "1", "2", port, str(folder)], check=True, timeout=200)
-    assert first.returncode == 0
+    begun = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        subprocess.Popen([*PROCESS, "0", "2", str(folder)], **begun) as first,
+        subprocess.Popen([*PROCESS, "1", "2", str(folder)], **begun) as second,
+    ):
+        second.communicate(first.stdout.readline(), timeout=200)
+    assert (first.returncode, second.returncode) == (0, 0)
     return folder
 
 

@@ -326,13 +326,23 @@ def test_the_weights_of_the_best_evaluation_are_kept(tmp_path, monkeypatch):
     assert snapshot(run).step == 20 * UPDATE  # the laboratory's rule names the same
 
 
-def test_a_snapshot_after_the_checkpoint_is_dropped_and_the_one_before_stays(tmp_path, monkeypatch):
-    scripted_scores(monkeypatch, [1.0, 5.0, 3.0, 3.0, 3.0])
+def test_the_best_before_a_checkpoint_outlives_better_ones_that_a_crash_undoes(tmp_path, monkeypatch):
+    """Evaluated at 0, 10, 20 and 30 updates, each better than the last; the only checkpoint is at 15. Gone on with, the
+    run finds nothing as good again."""
+    save = Training.save
+    monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
+    monkeypatch.setattr(Training, "save", lambda self: save(self) if self.step in (15 * UPDATE, 40 * UPDATE) else None)
+    scripted_scores(monkeypatch, [1.0, 5.0, 8.0, 9.0])
+    with monkeypatch.context() as patch:
+        at_update(patch, Learner, "update", 35, crash)
+        with pytest.raises(SystemError):
+            trained(tiny_config(), tmp_path)
+    assert load_trained(tmp_path).step == 30 * UPDATE
+    scripted_scores(monkeypatch, [2.0, 3.0, 4.0])
     trained(tiny_config(), tmp_path)
-    weights, _ = checkpoints.load_checkpoint(tmp_path / "snapshot")
-    checkpoints.save_checkpoint(tmp_path / "snapshot", 10**6, weights, {})  # as if it had crashed after that
-    Training(tiny_config(), tmp_path, threads=1).close()
-    assert checkpoints.load_checkpoint(tmp_path / "snapshot")[1]["step"] == 10 * UPDATE
+    (run,) = find_runs([tmp_path], pytest.fail)
+    kept = [checkpoints.step_of(path) for path in checkpoints.checkpoints(tmp_path / "snapshot")]
+    assert kept == [10 * UPDATE] == [snapshot(run).step]
 
 
 def test_every_evaluation_plays_episodes_of_its_own(whole_run):

@@ -4,7 +4,7 @@ import json
 import struct
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any
 
@@ -58,7 +58,8 @@ def until(socket: ClientConnection, word: str, *, draw: bool = True) -> tuple[di
         if isinstance(message, bytes):
             pictures.append(message)
             if draw:
-                say(socket, "drawn")
+                with suppress(ConnectionClosed):  # the last message may be waiting still
+                    say(socket, "drawn")
         elif (facts := json.loads(message))["say"] == word:
             return facts, pictures
 

@@ -70,7 +70,7 @@ def direction_of(picture: np.ndarray, colour: tuple[int, int, int]) -> str | Non
     return "ArrowDown" if down > 0 else "ArrowUp"
 
 
-def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(open_page, place, store):
+def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(open_page, place, store, monkeypatch):
     page = open_page(f"http://{place}/#avm")
     page.fill("#name", "<img src=x onerror=alert(1)>")
     start(page)
@@ -86,6 +86,7 @@ def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(ope
     assert page.text_content("#score") == "1"
     assert page.text_content("#count") == "1 of 50"
 
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)  # nothing is left to aim at
     page.keyboard.down("ArrowUp")  # look at the ceiling until the episode is over
     page.wait_for_selector("#final-score", timeout=30_000)
     page.keyboard.up("ArrowUp")
