@@ -20,7 +20,7 @@ class RunFolder:
         self.scores = path / "scores.csv"
         self.actors = path / "actors.csv"  # on a cluster
 
-    def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:  # noqa: B006 (never changed)
+    def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
         """Begin a run here, or go on with one of the same configuration; what an older version did not yet write into
         it has its default."""
         file = self.path / "config.json"

@@ -333,7 +333,7 @@ def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
     del config["learner"]["reward_clipping"]
     file.write_text(json.dumps(config))
     other = replace(tiny_config().learner, reward_clipping="abs_one")
-    with pytest.raises(ValueError, match="learner.reward_clipping is 'none' there, not 'abs_one'"):
+    with pytest.raises(ValueError, match=r"learner\.reward_clipping is 'none' there, not 'abs_one'"):
         trained(tiny_config(learner=other), tmp_path)
     assert trained(tiny_config(steps=2 * UPDATE), tmp_path).step == 2 * UPDATE
 
