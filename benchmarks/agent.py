@@ -47,7 +47,7 @@ def reading() -> dict[str, float]:
         return torch.bmm(q[:, None], store.k.mT)[:, 0].topk(10)
 
     def ours() -> object:
-        return read(q, read.neighbours(store.recall(q, 10, with_keys=False)))
+        return read(q, read.neighbours(store.recall(q, 10)))
 
     figures, cores = {}, torch.get_num_threads()
     for threads in dict.fromkeys((max(cores // 2, 1), cores)):  # an actor's share of the cores, and all of them

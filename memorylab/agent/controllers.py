@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from memorylab.agent.draws import own_draws
+
 State = tuple[Tensor, ...]
 
 
@@ -22,12 +24,19 @@ class Controller(nn.Module):
         super().__init__()
         self.memory_size, self.hidden_size = memory_size, hidden_size
         self.of_input = nn.Linear(input_size, self.gates * hidden_size)
-        past = self.past_size()
-        self.of_past: nn.Module = nn.Linear(past, self.gates * hidden_size, bias=False) if past else nn.Identity()
+        self.of_past = self.draw_past()
 
-    def past_size(self) -> int:
-        """What comes step by step into the same product: m_t."""
-        return self.memory_size
+    def draw_past(self) -> nn.Module:
+        """Weights of what comes step by step: m_t."""
+        return self.of_memory() if self.memory_size else nn.Identity()
+
+    def of_memory(self) -> nn.Linear:
+        """Drawn apart: the other weights begin as they would without m_t."""
+        with own_draws(torch.initial_seed(), "m"):
+            return self.linear(self.memory_size)
+
+    def linear(self, size: int) -> nn.Linear:
+        return nn.Linear(size, self.gates * self.hidden_size, bias=False)
 
     def initial_state(self, games: int, **options) -> State:
         return tuple(torch.zeros(games, self.hidden_size, **options) for _ in range(self.state_parts))
@@ -59,9 +68,13 @@ class LSTM(Controller):
         with torch.no_grad():  # remember at first: a forget gate that starts open
             self.of_input.bias[hidden_size : 2 * hidden_size] += 1.0
 
-    def past_size(self) -> int:
-        """m_t and h_(t-1): all of the LSTM is one product."""
-        return self.memory_size + self.hidden_size
+    def draw_past(self) -> nn.Module:
+        """m_t and h_(t-1): all of the LSTM is one product. Without m_t it begins as the h part of one with m_t."""
+        of_past = self.linear(2 * self.hidden_size)
+        if not self.memory_size:
+            of_past.weight.data = of_past.weight.data[:, self.hidden_size :].clone()
+            of_past.in_features = self.hidden_size
+        return of_past
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         h_tm1, c_tm1 = state

@@ -16,23 +16,16 @@ class Recalled(NamedTuple):
     """The K slots that a read found: all that a learner needs to repeat it, whatever the capacity."""
 
     pv: Tensor  # (..., K, P + H): [p_j, v_j]
-    k: Tensor | None  # (..., K, D): the keys as cached; only kept where the read uses them (no jumpy backpropagation)
     valid: Tensor  # (..., K) bool: False where fewer than K slots are filled
     age: Tensor  # (..., K) int64: how many steps ago it was written; for diagnostics
 
     def at(self, t: int) -> "Recalled":
-        return Recalled(self.pv[t], None if self.k is None else self.k[t], self.valid[t], self.age[t])
+        return Recalled(self.pv[t], self.valid[t], self.age[t])
 
 
 def stacked(steps: Sequence[Recalled]) -> Recalled:
     """What single steps recalled, as a trajectory."""
-    keys = [step.k for step in steps if step.k is not None]
-    return Recalled(
-        torch.stack([step.pv for step in steps]),
-        torch.stack(keys) if keys else None,
-        torch.stack([step.valid for step in steps]),
-        torch.stack([step.age for step in steps]),
-    )
+    return Recalled(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
 
 
 class Neighbours(NamedTuple):
@@ -82,11 +75,9 @@ class EpisodicStore:
         near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
         return slots, near < torch.inf
 
-    def recall(self, q: Tensor, number: int, with_keys: bool) -> Recalled:
+    def recall(self, q: Tensor, number: int) -> Recalled:
         slots, valid = self.nearest(q, number)
-        pv = gather_slots(self.pv, slots)
-        k = gather_slots(self.k, slots) if with_keys else None
-        return Recalled(pv, k, valid, (self.next_slot - 1 - slots) % self.capacity + 1)
+        return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
 
     def filled(self) -> Tensor:
         """(B, capacity) bool."""
@@ -115,6 +106,9 @@ def gather_slots(table: Tensor, slots: Tensor) -> Tensor:
     return table.view(games * capacity, size).index_select(0, rows.flatten()).view(*slots.shape, size)
 
 
+THOUGHT = 0.03  # the share at which the h part of W_k begins: not 0, or keys would lack h where W_k does not learn
+
+
 class EpisodicRead(nn.Module):
     """W_k, b_k, W_q, b_q and the read."""
 
@@ -124,10 +118,10 @@ class EpisodicRead(nn.Module):
         self.key = nn.Linear(input_size + hidden_size, key_size)
         self.query_of_x = nn.Linear(input_size, key_size)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
         self.query_of_h = nn.Linear(hidden_size, key_size, bias=False)
-        with torch.no_grad():  # what looks like now is near from the start; what was thought then comes in by learning
+        with torch.no_grad():  # what looks like now is near from the start; what was thought then has a small say
             self.query_of_x.weight.copy_(self.key.weight[:, :input_size])
             self.query_of_x.bias.copy_(self.key.bias)
-            self.key.weight[:, input_size:] = 0
+            self.key.weight[:, input_size:] *= THOUGHT
             self.query_of_h.weight.zero_()
 
     def keys_to_write(self, x_t: Tensor, h_t: Tensor) -> Tensor:
@@ -135,11 +129,12 @@ class EpisodicRead(nn.Module):
         return self.key(torch.cat([x_t.detach(), h_t.detach()], -1))
 
     def neighbours(self, recalled: Recalled) -> Neighbours:
-        """Jumpy backpropagation: keys anew from the p_j and v_j of then through the W_k and b_k of now."""
-        if not self.jumpy and recalled.k is None:
-            raise ValueError("without jumpy backpropagation a read needs the keys as cached, and `recalled` has none")
-        keys = self.key(recalled.pv) if self.jumpy or recalled.k is None else recalled.k
-        return Neighbours(keys, recalled.pv[..., self.input_size :], recalled.valid)
+        """Keys anew from the p_j and v_j of then through the W_k and b_k of now: jumpy backpropagation.
+
+        Without it these get no gradient, so they never change and the keys are those that were cached.
+        """
+        keys = self.key(recalled.pv)
+        return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv[..., self.input_size :], recalled.valid)
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
         """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
@@ -185,7 +180,7 @@ class SearchedPast(Past):
 
     def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
         self.store.wipe(self.resets[t])
-        self.found.append(self.store.recall(q_t, self.number, with_keys=not self.read.jumpy))
+        self.found.append(self.store.recall(q_t, self.number))
         return self.read.neighbours(self.found[-1])
 
     def write(self, x_t: Tensor, h_t: Tensor) -> None:

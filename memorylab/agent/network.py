@@ -1,7 +1,8 @@
 """The agent: one network with `step` for acting and `unroll` for learning, both made of the same time step."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +11,7 @@ from torch.nn import functional as F
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.contrastive import Contrastive, ContrastiveLoss
 from memorylab.agent.controllers import CONTROLLERS, State
+from memorylab.agent.draws import own_draws
 from memorylab.agent.encoders import ENCODERS, as_floats
 from memorylab.agent.memory import EpisodicRead, EpisodicStore, Past, Recalled, ReplayedPast, SearchedPast
 from memorylab.agent.reconstruction import Reconstruction, ReconstructionLoss
@@ -46,17 +48,23 @@ class MemoryRecallAgent(nn.Module):
     def __init__(self, config: AgentConfig):
         super().__init__()
         self.config = c = config
-        self.encoder = ENCODERS[c.encoder](c.height, c.width, c.embedding_size)
-        memory_size = c.hidden_size if c.memory else 0
-        self.controller = CONTROLLERS[c.controller](c.embedding_size + 1 + c.actions, memory_size, c.hidden_size)
-        self.read = EpisodicRead(c.embedding_size, c.hidden_size, c.key_size, c.epsilon, c.jumpy) if c.memory else None
-        self.policy = nn.Linear(c.hidden_size, c.actions)
-        self.baseline = nn.Linear(c.hidden_size, 1)
-        self.contrastive = Contrastive(c.embedding_size, c.hidden_size, c.cpc_steps) if c.auxiliary == "cpc" else None
+        seed = int(torch.randint(2**62, ()))
+
+        def drawn(name: str, make: Callable[..., Any], *sizes: Any) -> Any:
+            with own_draws(seed, name):
+                return make(*sizes)
+
+        X, H = c.embedding_size, c.hidden_size
+        inputs, memory = X + 1 + c.actions, H if c.memory else 0
+        has_cpc, has_rec = c.auxiliary == "cpc", c.auxiliary == "rec"
+        self.encoder = drawn("encoder", ENCODERS[c.encoder], c.height, c.width, X)
+        self.controller = drawn("controller", CONTROLLERS[c.controller], inputs, memory, H)
+        self.read = drawn("read", EpisodicRead, X, H, c.key_size, c.epsilon, c.jumpy) if c.memory else None
+        self.policy = drawn("policy", nn.Linear, H, c.actions)
+        self.baseline = drawn("baseline", nn.Linear, H, 1)
+        self.contrastive = drawn("contrastive", Contrastive, X, H, c.cpc_steps) if has_cpc else None
         self.reconstruction = (
-            Reconstruction(c.height, c.width, c.hidden_size, c.embedding_size, c.actions)
-            if c.auxiliary == "rec"
-            else None
+            drawn("reconstruction", Reconstruction, c.height, c.width, H, X, c.actions) if has_rec else None
         )
         # Pictures arrive channels-last, and convolutions are faster on them.
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -154,4 +154,4 @@ class Actor:
 
 def per_step(inputs: Inputs, actions: Tensor, log_mu: Tensor, recalled: Recalled | None) -> list[Tensor]:
     """Everything that has one entry a step."""
-    return [part for part in (*inputs, actions, log_mu, *(recalled or ())) if part is not None]
+    return [*inputs, actions, log_mu, *(recalled or ())]

@@ -11,9 +11,11 @@ class LearnerConfig:
     """Losses and optimiser."""
 
     optimiser: Literal["adam", "rmsprop"] = "adam"
+    """Adam, or RMSProp as IMPALA has it: epsilon inside the root, mean squares that begin at 1, no momentum."""
     learning_rate: float = 1e-5
     schedule: Literal["constant", "linear"] = "constant"
-    """Learning rate over the run: constant, or falling in a line to zero."""
+    """Learning rate over the run: constant, or falling in a line to zero over --steps or --minutes, whichever ends
+    first."""
     read_share: float = 1.0
     """The memory read's W_k, b_k, W_q and b_q learn at this share of the learning rate: while they hardly move, what
     looks the same stays near."""
@@ -22,6 +24,8 @@ class LearnerConfig:
     rmsprop_decay: float = 0.99
     gradient_norm: float = 40.0
     """Gradients are scaled down to this norm."""
+    reward_clipping: Literal["none", "abs_one", "soft_asymmetric"] = "none"
+    """Rewards that are learned from: as they are, clipped to [-1, 1], or 5 tanh(r / 5) and 0.3 of it below zero."""
     discount: float = 0.98
     entropy_cost: float = 0.0052
     baseline_cost: float = 0.5
@@ -35,6 +39,8 @@ class LearnerConfig:
     """V-trace: where the ratios of earlier steps are clipped."""
     reduction: Literal["sum", "mean"] = "sum"
     """Losses over the steps of a batch: their sum (IMPALA) or their mean."""
+    cpc_reduction: Literal["same", "mean"] = "same"
+    """CPC over the steps of a batch: the same as the other losses, or always the mean."""
     updates: int = 1
     """Updates with each trajectory; more than one reuses it, and V-trace corrects."""
 

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from memorylab.agent.network import MemoryRecallAgent, Output
 from memorylab.learning.config import LearnerConfig
-from memorylab.learning.losses import ActorCritic, actor_critic
+from memorylab.learning.losses import ActorCritic, actor_critic, clipped
+from memorylab.learning.rmsprop import ImpalaRMSProp
 from memorylab.learning.trajectory import Trajectory, part_of
 
 Metrics = dict[str, float]
@@ -21,6 +22,8 @@ class Diverged(RuntimeError):
 class Learner:
     """Updates `agent` in place; `version` counts the updates."""
 
+    learners = 1  # that share a batch
+
     def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
         self.agent, self.config = agent, config
         self.version = 0
@@ -32,7 +35,7 @@ class Learner:
         if config.optimiser == "adam":
             self.optimiser = torch.optim.Adam(parts, eps=config.adam_epsilon, fused=True)
         else:
-            self.optimiser = torch.optim.RMSprop(parts, alpha=config.rmsprop_decay, eps=config.rmsprop_epsilon)
+            self.optimiser = ImpalaRMSProp(parts, config.rmsprop_decay, config.rmsprop_epsilon)
 
     def update(self, trajectory: Trajectory, progress: float = 0.0) -> Metrics:
         """`updates` steps of the optimiser with one trajectory; `progress` is the share of the run that is done."""
@@ -66,24 +69,25 @@ class Learner:
             trajectory.actions[:-1],
             trajectory.log_mu[:-1],
             config.discount * (~inputs.resets[1:]),
-            inputs.rewards[1:],
+            clipped(inputs.rewards[1:], config.reward_clipping),
             output.baseline,
             config.rho_bar,
             config.c_bar,
         )
         loss = rl.policy_gradient + config.baseline_cost * rl.baseline - config.entropy_cost * rl.entropy
         metrics = self.measures(rl, output)
+        steps = rl.log_ratios.numel() if config.reduction == "sum" else 1
         if self.agent.contrastive is not None:
             cpc = self.agent.contrastive_loss(output, inputs.resets)
-            loss = loss + config.cpc_weight * cpc.loss
+            is_mean_of_sums = config.reduction == "sum" and config.cpc_reduction == "mean"
+            loss = loss + config.cpc_weight * cpc.loss / (steps * self.learners if is_mean_of_sums else 1)
             metrics |= {"cpc": cpc.loss.item(), "cpc_accuracy": cpc.accuracy.item()}
         if self.agent.reconstruction is not None:
             rec = self.agent.reconstruction_loss(output, inputs)
             loss = loss + config.rec_image_cost * rec.image
             loss = loss + config.rec_action_cost * rec.action + config.rec_reward_cost * rec.reward
             metrics |= {f"rec_{name}": part.item() for name, part in rec._asdict().items()}
-        if config.reduction == "sum":
-            loss = loss * rl.log_ratios.numel()
+        loss = loss * steps
         return loss, metrics | {"loss": loss.item()}
 
     @torch.no_grad()

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from memorylab.learning.vtrace import VTrace, vtrace
@@ -36,3 +37,13 @@ def actor_critic(
         targets=targets,
         log_ratios=log_ratios,
     )
+
+
+def clipped(rewards: Tensor, how: str) -> Tensor:
+    """IMPALA's two ways, by its names for them, or as they are."""
+    if how == "abs_one":
+        return rewards.clamp(-1, 1)
+    if how == "soft_asymmetric":  # up to 5, and losses count less than gains
+        squeezed = 5 * torch.tanh(rewards / 5)
+        return torch.where(rewards < 0, 0.3 * squeezed, squeezed)
+    return rewards

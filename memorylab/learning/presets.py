@@ -49,10 +49,13 @@ def paper(task: str) -> TrainConfig:
         learner=LearnerConfig(
             optimiser=optimiser,
             learning_rate=rate,
+            schedule="linear",
+            reward_clipping="abs_one",
             discount=discount,
             entropy_cost=entropy,
             baseline_cost=baseline,
             cpc_weight=cpc_weight,
+            cpc_reduction="mean",
             rec_image_cost=PAPER_REC_IMAGE_COST.get(task, 1.0),
         ),
     )
@@ -81,7 +84,7 @@ def laptop(task: str) -> TrainConfig:
         ),
         learner=LearnerConfig(
             learning_rate=1e-3,
-            schedule="linear",  # matters where --steps says how long the run is
+            schedule="linear",
             adam_epsilon=1e-8,
             gradient_norm=1.0,
             discount=0.96 if is_psychlab else 0.99,

@@ -20,12 +20,14 @@ class RunFolder:
         self.scores = path / "scores.csv"
         self.actors = path / "actors.csv"  # on a cluster
 
-    def open(self, config: Mapping[str, Any]) -> None:
-        """Begin a run here, or go on with one of the same configuration."""
+    def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
+        """Begin a run here, or go on with one of the same configuration; what an older version did not yet write into
+        it has its default."""
         file = self.path / "config.json"
         new = json.loads(json.dumps(config))
         if file.exists():
-            differences = [d for d in differing(read_json(file), new) if d.split(" ")[0] not in MAY_CHANGE]
+            old = completed(read_json(file), defaults)
+            differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
             if differences:
                 raise ValueError(
                     f"{self.path} holds a run of another configuration: {'; '.join(differences)}; "
@@ -87,6 +89,11 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{file} is not the configuration of a run")
     return found
+
+
+def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    nested = {name: completed(old.get(name, {}), part) for name, part in defaults.items() if isinstance(part, Mapping)}
+    return {**defaults, **old, **nested}
 
 
 def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:

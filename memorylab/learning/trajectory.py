@@ -39,7 +39,7 @@ class Trajectory(NamedTuple):
         named |= {f"inputs_{name}": part for name, part in self.inputs._asdict().items()}
         named |= {f"state{i}": part for i, part in enumerate(self.state)}
         if self.recalled is not None:
-            named |= {f"recalled_{name}": p for name, p in self.recalled._asdict().items() if p is not None}
+            named |= {f"recalled_{name}": p for name, p in self.recalled._asdict().items()}
         return named
 
 
@@ -61,7 +61,6 @@ def empty_trajectory(agent: MemoryRecallAgent, unroll: int, games: int) -> Traje
         K = min(c.neighbours, c.capacity)
         recalled = Recalled(
             pv=zeros(K, c.embedding_size + c.hidden_size),
-            k=None if c.jumpy else zeros(K, c.key_size),
             valid=zeros(K, dtype=torch.bool),
             age=zeros(K, dtype=torch.int64),
         )

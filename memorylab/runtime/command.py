@@ -32,7 +32,8 @@ class TrainOptions:
     out: Path | None = None
     """Folder of the run; runs/TASK-MODEL-PRESET-seedN if not given."""
     minutes: float | None = None
-    """End when the run has trained so long in all."""
+    """End when the run has trained so long in all, earlier calls included. A learning rate that falls reaches zero
+    then, or after --steps if that comes first."""
     device: str = "cpu"
     """Where the agent computes: cpu, cuda, cuda:1 ..."""
     threads: int | None = None

@@ -16,8 +16,7 @@ from torch import Tensor, distributed
 
 from memorylab.agent.controllers import State
 from memorylab.agent.memory import Recalled
-from memorylab.agent.network import Inputs, MemoryRecallAgent
-from memorylab.learning.config import LearnerConfig
+from memorylab.agent.network import Inputs
 from memorylab.learning.learner import Learner
 from memorylab.learning.trajectory import Trajectory, part_of
 
@@ -28,10 +27,6 @@ TIMEOUT = timedelta(minutes=5)
 
 class JointLearner(Learner):
     """Call `join` in every process before the first update."""
-
-    def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
-        super().__init__(agent, config)
-        self.learners = 1
 
     def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
         self.learners = learners
@@ -89,6 +84,6 @@ def joint_trajectory(parts: Sequence[Arrays], device: torch.device) -> Trajector
         Inputs(**part_of(named, "inputs_")),
         named["actions"],
         named["log_mu"],
-        Recalled(**({"k": None} | recalled)) if recalled else None,  # type: ignore[arg-type]
+        Recalled(**recalled) if recalled else None,
         state,
     )

@@ -90,7 +90,7 @@ class Training:
         self.config, self.device, self.tell = config, device, tell
         self.threads = threads or len(os.sched_getaffinity(0))
         self.folder = RunFolder(folder)
-        self.folder.open(asdict(config))
+        self.folder.open(asdict(config), asdict(TrainConfig(config.task)))
         self.board = tensorboard(folder)
         self.stopwatch = Stopwatch()
         self.shares = shares(self.threads, config.in_turns)
@@ -155,15 +155,12 @@ class Training:
         reported = saved = begun
         reported_step, gathered = self.step, []
 
-        def spent() -> bool:
-            return self.step >= self.config.steps or (minutes is not None and self.seconds >= 60 * minutes)
-
         try:
             if self.evaluation_is_due():
                 self.evaluate()
-            while not spent():
+            while (done := self.share_done(minutes)) < 1:
                 self.give_way()
-                progress = self.runtime.advance(self.step / self.config.steps)
+                progress = self.runtime.advance(done)
                 gathered.append(progress.metrics)
                 self.count(progress)
                 if self.evaluation_is_due():
@@ -183,6 +180,11 @@ class Training:
             self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
             raise
         self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
+
+    def share_done(self, minutes: float | None) -> float:
+        """Of the steps or of the minutes, whichever end first; earlier minutes of the run count."""
+        of_minutes = self.seconds / (60 * minutes) if minutes is not None else 0.0
+        return max(self.step / self.config.steps, of_minutes)
 
     def end(self, gathered: list[Metrics], rate: float) -> None:
         if gathered:

@@ -173,7 +173,7 @@ def test_no_gradient_flows_through_what_was_written(controller, monkeypatch):
     own = torch.autograd.grad(loss_at(output, 7), wanted)
     found = output.recalled
     assert not found.pv.requires_grad
-    constants = Recalled(found.pv.clone(), None, found.valid, found.age)
+    constants = Recalled(found.pv.clone(), found.valid, found.age)
     output, _ = agent.unroll(inputs, agent.initial_state(2), recalled=constants)
     torch.testing.assert_close(own, torch.autograd.grad(loss_at(output, 7), wanted), atol=1e-7, rtol=1e-5)
 
@@ -403,7 +403,7 @@ def test_a_bfloat16_encoder_changes_losses_by_at_most_one_percent(encoder):
 
 
 def test_what_does_not_fit_is_refused_in_one_sentence():
-    agent = made("mra-njb")
+    agent = made("mra")
     state = agent.initial_state(2)
     inputs = random_inputs(agent, 4, 2)
     with pytest.raises(ValueError, match="the store is for 3 games, not 2"):
@@ -411,8 +411,6 @@ def test_what_does_not_fit_is_refused_in_one_sentence():
     output, _ = agent.unroll(inputs, state, store=agent.new_store(2))
     with pytest.raises(ValueError, match=r"recalled is for \(4, 2\) steps and games, not \(3, 2\)"):
         agent.unroll(Inputs(*(part[:3] for part in inputs)), state, output.recalled)
-    with pytest.raises(ValueError, match="a read needs the keys as cached"):
-        agent.unroll(inputs, state, output.recalled._replace(k=None))
 
 
 def test_the_action_before_an_episode_may_be_anything():

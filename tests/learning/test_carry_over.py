@@ -124,7 +124,7 @@ def test_the_reward_of_an_action_is_beside_the_next_picture(counter):
 
 
 def test_every_tensor_of_a_trajectory_has_a_name_of_its_own():
-    trajectory = empty_trajectory(agent_for("mra-njb", SIDE, SIDE, 3), unroll=2, games=2)
+    trajectory = empty_trajectory(agent_for("mra", SIDE, SIDE, 3), unroll=2, games=2)
     parts = [*trajectory.inputs, trajectory.actions, trajectory.log_mu, *trajectory.recalled, *trajectory.state]
     assert sorted(map(id, parts)) == sorted(map(id, trajectory.tensors().values()))
 

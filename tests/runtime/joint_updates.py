@@ -18,7 +18,8 @@ from memorylab.learning.trajectory import Trajectory, empty_trajectory
 from memorylab.runtime.joint_learning import JointLearner, find_store, joint_trajectory, serve_store
 
 GAMES, UPDATES, HOST = 6, 4, "127.0.0.1"
-CASES = [(model, reduction) for model in ("mra", "lstm+mem+rec", "ff") for reduction in ("mean", "sum")]
+CASES = [(model, {"reduction": reduction}) for model in ("mra", "lstm+mem+rec", "ff") for reduction in ("mean", "sum")]
+CASES += [("mra", {"reduction": "sum", "cpc_reduction": "mean", "cpc_weight": 10.0})]
 
 
 def batch(agent: MemoryRecallAgent, seed: int) -> Trajectory:
@@ -63,8 +64,8 @@ def main(rank: int, learners: int, folder: Path) -> None:
         print(port, flush=True)
     else:
         store = find_store(HOST, int(input()))
-    for number, (model, reduction) in enumerate(CASES):
-        config = replace(tiny_config().learner, reduction=reduction, gradient_norm=0.05)
+    for number, (model, reductions) in enumerate(CASES):
+        config = replace(tiny_config().learner, gradient_norm=0.05, **reductions)
         prefixed = torch.distributed.PrefixStore(str(number), store)
         save_file(learned(config, model, rank, learners, prefixed), folder / f"{rank}-{number}.safetensors")
 

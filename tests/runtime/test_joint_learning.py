@@ -29,8 +29,8 @@ def two_learners(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize(("number", "case"), list(enumerate(CASES)))
 def test_two_learners_are_as_one_on_the_joint_batch(two_learners, number, case):
-    model, reduction = case
-    config = replace(tiny_config().learner, reduction=reduction, gradient_norm=0.05)
+    model, reductions = case
+    config = replace(tiny_config().learner, gradient_norm=0.05, **reductions)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     one = learned(config, model, 0, 1, None)

@@ -1,9 +1,12 @@
 """Runs: interrupted and continued, refused, diverged, evaluated."""
 
 import errno
+import itertools
+import json
 import os
 import signal
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -152,6 +155,49 @@ def test_a_finished_run_stays_as_it_is(whole_run, tmp_path):
     assert rows(whole_run / "scores.csv") == before
 
 
+# --- minutes
+
+
+def timed_run(folder: Path, monkeypatch, minutes: float) -> list[float]:
+    """Learning rates of a run in which every look at the clock finds it a second later."""
+    ticks = itertools.count()
+    with monkeypatch.context() as patch:
+        patch.setattr(module.time, "perf_counter", lambda: float(next(ticks)))
+        config = tiny_config(evaluate_every=0, steps=10**9)
+        training = Training(replace(config, learner=replace(config.learner, schedule="linear")), folder, threads=1)
+        training.run(minutes)
+        training.close()
+    rate = config.learner.learning_rate
+    return [float(row["learning_rate"]) / rate for row in rows(folder / "metrics.csv")]
+
+
+def test_the_rate_falls_to_zero_over_the_minutes_asked_for(tmp_path, monkeypatch):
+    shares = timed_run(tmp_path, monkeypatch, 1.0)
+    assert len(shares) > 10
+    assert shares[0] == 1.0
+    assert shares == sorted(shares, reverse=True)
+    steps = [a - b for a, b in pairwise(shares)]
+    assert max(steps) == pytest.approx(min(steps), abs=1e-3)  # in a line
+    assert shares[-1] <= max(steps) + 1e-3  # one update later it would be zero
+
+
+def test_minutes_of_earlier_calls_count_when_a_run_is_made_longer(tmp_path, monkeypatch):
+    before = timed_run(tmp_path, monkeypatch, 1.0)
+    assert timed_run(tmp_path, monkeypatch, 1.0) == before  # spent
+    longer = timed_run(tmp_path, monkeypatch, 4.0)[len(before) :]
+    assert longer[0] == pytest.approx(0.75, abs=0.02)  # one minute of four is over
+    assert longer[-1] < 0.03
+
+
+def test_steps_end_a_run_that_has_minutes_left(tmp_path):
+    training = Training(tiny_config(evaluate_every=0), tmp_path, threads=1)
+    training.seconds = 30.0
+    training.step = 30 * UPDATE
+    assert training.share_done(None) == training.share_done(1.0) == 0.75
+    assert training.share_done(0.5) == 1.0
+    training.close()
+
+
 # --- what goes wrong
 
 
@@ -278,6 +324,18 @@ def test_the_command_says_how_to_go_on_after_ctrl_c(capsys, tmp_path, monkeypatc
     assert code == 130
     assert f"saved in {tmp_path / 'run'}; the same command goes on" in said
     assert weights(tmp_path / "run")
+
+
+def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
+    trained(tiny_config(steps=UPDATE), tmp_path)
+    file = tmp_path / "config.json"
+    config = json.loads(file.read_text())
+    del config["learner"]["reward_clipping"]
+    file.write_text(json.dumps(config))
+    other = replace(tiny_config().learner, reward_clipping="abs_one")
+    with pytest.raises(ValueError, match=r"learner\.reward_clipping is 'none' there, not 'abs_one'"):
+        trained(tiny_config(learner=other), tmp_path)
+    assert trained(tiny_config(steps=2 * UPDATE), tmp_path).step == 2 * UPDATE
 
 
 def test_a_checkpoint_of_another_version_is_told(tmp_path):
