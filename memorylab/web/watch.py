@@ -24,7 +24,6 @@ class Watching:
     def __init__(self, player: Player, seed: int):
         self.player, self.next_seed = player, seed
         self.number = 0
-        self.begin()
 
     def begin(self) -> None:
         self.recording = Recording(self.player, self.next_seed)
@@ -62,6 +61,7 @@ def watch_app(player: Player, seed: int) -> Starlette:
 
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncIterator[None]:
+        watching.begin()
         yield
         watching.end()
 
