@@ -23,7 +23,7 @@ from memorylab.agent import Inputs, MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.presets import preset_config
 from memorylab.tasks.psychlab.change_detection import CELLS, DELAY, DISC, NUM_COLOURS, STUDY
-from memorylab.tasks.psychlab.machinery import CHOOSE
+from memorylab.tasks.psychlab.trial import CHOOSE
 
 KINDS = 1 + NUM_COLOURS  # of a cell: empty, or one of the colours
 

@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy
 from memorylab.agent.encoders import ENCODERS, as_floats
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.psychlab.change_detection import STUDY
-from memorylab.tasks.psychlab.machinery import CHOOSE
+from memorylab.tasks.psychlab.trial import CHOOSE
 
 SIZE, CODE, GAMES = (36, 48), 256, 256
 

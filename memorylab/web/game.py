@@ -13,7 +13,7 @@ import numpy as np
 from memorylab.envs.games import Games
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
 from memorylab.tasks.task import Task, find_task
-from memorylab.world.chance import SEED_BITS
+from memorylab.world.rng import SEED_BITS
 from memorylab.world.walking import STICKS
 
 VIEWS = {"agent": (72, 96), "sharper": (144, 192)}

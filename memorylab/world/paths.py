@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 NEIGHBOURS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 FLUSH = 1e-9  # of a cell: standing against a wall is not yet inside it
 
 
-@compiled
+@jit
 def distances_to(solid, rows, columns, row, column, distances):
     """Write each open cell's number of orthogonal steps to (row, column), -1 where there is no way."""
     distances[:rows, :columns] = -1
@@ -32,7 +32,7 @@ def distances_to(solid, rows, columns, row, column, distances):
                 known += 1
 
 
-@compiled
+@jit
 def line_is_clear(solid, cell, x_0, z_0, x_1, z_1, radius):
     """Can a square of half-width `radius` go straight from (x_0, z_0) to (x_1, z_1)? Outside the grid is solid.
 
@@ -51,7 +51,7 @@ def line_is_clear(solid, cell, x_0, z_0, x_1, z_1, radius):
     return True
 
 
-@compiled
+@jit
 def part_between(start, end, low, high):
     """Where, as fractions of the way from start to end, the way enters and leaves [low, high]."""
     if start == end:

@@ -14,10 +14,10 @@ import numpy as np
 from numba import float32, int32, uint64
 
 from memorylab.world import sky as sky_module
-from memorylab.world.casting import cast_bearings
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.materials import SIZE, SIZE_BITS, STRIDE
 from memorylab.world.pixels import LANES, whole_vectors, write_row
+from memorylab.world.raycast import cast_bearings
 
 MAX_BOXES = 34
 MAX_OVALS = 2
@@ -111,32 +111,32 @@ class Row(NamedTuple):
 # --- textures
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def level_of(coarseness):
     """Coarse copies of a texture are for where its texels are smaller than pixels."""
     level = int32(coarseness > float32(1.4)) + int32(coarseness > float32(2.8))
     return int32(level + int32(coarseness > float32(5.6)) + int32(coarseness > float32(11.2)))
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def start_of(material, level):
     return int32(int32(material * int32(STRIDE)) + int32(int32(STRIDE) - int32(int32(STRIDE) >> int32(2 * level))))
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def texels_across(u, level):
     whole = int32(u * float32(SIZE) + float32(POSITIVE))
     return int32(int32(whole & int32(SIZE - 1)) >> level)
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def texels_down(v, level):
     """The texels in the rows above v, which goes upwards."""
     whole = int32(float32(POSITIVE) - v * float32(SIZE))
     return int32(int32(int32(whole & int32(SIZE - 1)) >> level) << int32(int32(SIZE_BITS) - level))
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def dimmed(light, depth):
     return int32(light / (float32(1) + float32(HAZE) * depth))
 
@@ -144,7 +144,7 @@ def dimmed(light, depth):
 # --- what the rows of a column have in common
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def prepare_walls(sides, columns, walls, looks, rays, ahead):
     """Walls are slot 0 of the sides."""
     depths, firsts, levels, lights = sides.depths[0], sides.firsts[0], sides.levels[0], sides.lights[0]
@@ -161,7 +161,7 @@ def prepare_walls(sides, columns, walls, looks, rays, ahead):
         lights[i] = dimmed(float32(LIGHT_ON_X) if faces_x else float32(LIGHT_ON_Z), depth)
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def prepare_box(sides, slot, start, stop, rays, box, material):
     """Where rays pass between a box's sides, whatever its height."""
     west, east, _, _, south, north = box
@@ -188,7 +188,7 @@ def prepare_box(sides, slot, start, stop, rays, box, material):
         lights[i] = dimmed(float32(LIGHT_ON_X) if faces_x else float32(LIGHT_ON_Z), depth)
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def prepare_sky(sky, columns, rays, sky_start):
     """The steepest level axis names the picture, the other one over it is the column of it."""
     firsts, scales, steepests = sky.firsts, sky.scales, sky.steepest
@@ -212,7 +212,7 @@ def prepare_sky(sky, columns, rays, sky_start):
 # --- rows
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_wall_row(row, sides, columns, rays):
     depths, texels, lights = row.depths, row.texels, row.lights
     wall_depths, firsts, levels, wall_lights = sides.depths[0], sides.firsts[0], sides.levels[0], sides.lights[0]
@@ -223,7 +223,7 @@ def draw_wall_row(row, sides, columns, rays):
         lights[i] = wall_lights[i]
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_floor_row(row, sides, columns, rays, depth, material):
     """Where the floor is nearer than the wall, for rays that fall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
@@ -242,7 +242,7 @@ def draw_floor_row(row, sides, columns, rays, depth, material):
         lights[i] = light if is_floor else light_before
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_sky_row(row, sides, columns, rays, passing, sky):
     """Where rays pass above the wall."""
     depths, texels, lights, wall_depths = row.depths, row.texels, row.lights, sides.depths[0]
@@ -258,7 +258,7 @@ def draw_sky_row(row, sides, columns, rays, passing, sky):
         lights[i] = int32(FULL_LIGHT) if is_sky else light_before
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_zenith_row(row, columns, rays, sky, sky_start):
     """Where a row that shows the sky looks up more than ahead, it shows the picture above."""
     depths, texels, steepest = row.depths, row.texels, sky.steepest
@@ -276,7 +276,7 @@ def draw_zenith_row(row, columns, rays, sky, sky_start):
         texels[i] = texel if is_above else texel_before
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def rise_through(rays, box):
     """The depths between which a row passes a box's height."""
     _, _, bottom, top, _, _ = box
@@ -285,7 +285,7 @@ def rise_through(rays, box):
     return min(low, high), max(low, high)
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_box_row(row, sides, slot, start, stop, rays, box):
     """Where a side of this box is nearer than what the row holds, put it there."""
     depths, texels, lights = row.depths, row.texels, row.lights
@@ -304,7 +304,7 @@ def draw_box_row(row, sides, slot, start, stop, rays, box):
         lights[i] = side_lights[i] if is_seen else light_before
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_lid_row(row, sides, slot, start, stop, rays, box, material):
     """The same for its top or its bottom, which is equally deep all along a row."""
     west, _, _, _, south, _ = box
@@ -326,7 +326,7 @@ def draw_lid_row(row, sides, slot, start, stop, rays, box, material):
         lights[i] = light if is_seen else light_before
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def draw_oval_row(row, start, stop, rays, oval, material):
     """The same for an oval, lit from above."""
     middle_x, middle_y, middle_z, radius, half_height = oval
@@ -354,7 +354,7 @@ def draw_oval_row(row, start, stop, rays, oval, material):
 # --- where boxes are
 
 
-@compiled
+@jit
 def is_in_view(view, walls, box, wall_height):
     """Is any part of a box within the outermost bearings, and not behind walls that are higher?"""
     west, east, bottom, top, south, north = box
@@ -374,7 +374,7 @@ def is_in_view(view, walls, box, wall_height):
     return nearest < NEAREST or top > wall_height or reaches(view, walls, nearest, lowest, highest)
 
 
-@compiled
+@jit
 def reaches(view, walls, distance, lowest, highest):
     """Does any ray between two bearings go that far?"""
     bearing = min(max(int((lowest - view.first) / view.step) - 1, 0), len(walls))
@@ -384,7 +384,7 @@ def reaches(view, walls, distance, lowest, highest):
     return bearing < stop
 
 
-@compiled
+@jit
 def outline(view, box, number, seen, place):
     """Note a thing and the rows and columns between which its box is seen, a little too wide rather than too narrow."""
     west, east, bottom, top, south, north = box
@@ -409,25 +409,25 @@ def outline(view, box, number, seen, place):
     seen[place, RIGHT] = whole_vectors(min(max(int(half + high_x * half + 2), 0), view.width))
 
 
-@compiled
+@jit
 def oval_of(game, number):
     x, y, z, radius, half_height = game.ovals[number]
     return x, y, z, radius, half_height
 
 
-@compiled
+@jit
 def box_around(oval):
     x, y, z, radius, half_height = oval
     return x - radius, x + radius, y - half_height, y + half_height, z - radius, z + radius
 
 
-@compiled
+@jit
 def box_of(game, number):
     west, east, bottom, top, south, north = game.boxes[number]
     return west, east, bottom, top, south, north
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def find_things(game, view, walls, seen):
     """Note the boxes, then the ovals, that may be seen; returns how many boxes, and how many in all."""
     count = 0
@@ -448,7 +448,7 @@ def find_things(game, view, walls, seen):
 # --- the whole picture
 
 
-@compiled
+@jit
 def view_of(game, height, width):
     sin_yaw, cos_yaw = math.sin(math.radians(game.yaw)), math.cos(math.radians(game.yaw))
     sin_pitch, cos_pitch = math.sin(math.radians(game.pitch)), math.cos(math.radians(game.pitch))
@@ -466,7 +466,7 @@ def view_of(game, height, width):
     )  # fmt: skip
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def rays_of(view, up):
     """The rays of the row that is so far up on a plane at distance one, and how far ahead they go."""
     aside = 0.5 * view.pixel - 1.0
@@ -485,7 +485,7 @@ def rays_of(view, up):
     return rays, ahead
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def pick_bearings(view, ahead, walls, looks, row_walls, row_looks):
     """The walls at the bearings of a tilted row."""
     for i in range(len(row_walls)):
@@ -494,7 +494,7 @@ def pick_bearings(view, ahead, walls, looks, row_walls, row_looks):
         row_walls[i], row_looks[i] = walls[bearing], looks[bearing]
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def least(values, columns):
     found = values[0]
     for i in range(columns):
@@ -503,7 +503,7 @@ def least(values, columns):
     return found
 
 
-@compiled(fastmath=True, inline=True)
+@jit(fastmath=True, inline=True)
 def greatest(values, columns):
     found = values[0]
     for i in range(columns):
@@ -512,7 +512,7 @@ def greatest(values, columns):
     return found
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def scratch(slots, columns):
     """Room for what is prepared by column and for one row: two pieces, since taking memory costs time."""
     reals, wholes = np.empty((3 * slots + 3, columns), np.float32), np.empty((3 * slots + 3, columns), np.int32)
@@ -523,7 +523,7 @@ def scratch(slots, columns):
     return sides, Sky(wholes[-3], reals[-3], reals[-2]), Row(reals[-1], wholes[-2], wholes[-1])
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def prepare_columns(game, sides, sky, columns, walls, looks, rays, ahead, sky_start, seen, num_boxes):
     """Returns how near and how far walls are, and how steeply a ray has to rise at least to go up more than ahead."""
     prepare_walls(sides, columns, walls, looks, rays, float32(ahead))
@@ -535,7 +535,7 @@ def prepare_columns(game, sides, sky, columns, walls, looks, rays, ahead, sky_st
     return least(sides.depths[0], columns), greatest(sides.depths[0], columns), least(sky.steepest, columns)
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def passing_depth(rays, wall_height):
     """Walls that are deeper than this are not seen: the rays of a row meet the floor before them or pass above them."""
     if rays.y < float32(0):
@@ -543,7 +543,7 @@ def passing_depth(rays, wall_height):
     return min((wall_height - rays.eye_y) / max(rays.y, float32(1e-9)), float32(FAR))
 
 
-@compiled
+@jit
 def draw_scene(game, surfaces, sky_start, picture):
     """Draw into `picture`, (height, 3 * width) bytes: 90 degrees wide, square pixels.
 

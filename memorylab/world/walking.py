@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from memorylab.world.compiled import compiled
 from memorylab.world.gaze import DEGREES_PER_FRAME
+from memorylab.world.jit import jit
 from memorylab.world.scene import MAX_BOXES
 
 WALK_ACTIONS = (
@@ -26,7 +26,7 @@ SKIN = 1e-6  # what is kept between a walker and a wall
 WALKER = [("v_x", "f8"), ("v_z", "f8"), ("sticks", "f8", (4,)), ("box_solid", "u1", (MAX_BOXES,))]
 
 
-@compiled
+@jit
 def wishes(game, action):
     """(right, forward, turn, tilt), each from -1 to 1: what an action stands for, or where the sticks are."""
     right, forward, turn, tilt = 0.0, 0.0, 0.0, 0.0
@@ -47,7 +47,7 @@ def wishes(game, action):
     return right, forward, turn, tilt
 
 
-@compiled
+@jit
 def walk(game, action, speed, radius):
     """One frame of an action."""
     right, forward, turn, tilt = wishes(game, action)
@@ -58,7 +58,7 @@ def walk(game, action, speed, radius):
     slide(game, game.v_x * SECONDS, game.v_z * SECONDS, radius)
 
 
-@compiled
+@jit
 def turn_by(game, degrees):
     game.yaw += degrees
     if game.yaw > 180.0:
@@ -67,7 +67,7 @@ def turn_by(game, degrees):
         game.yaw += 360.0
 
 
-@compiled
+@jit
 def accelerate(game, wish_x, wish_z, speed):
     """Friction, then a push towards the wish that never exceeds the full speed in its direction."""
     kept = max(0.0, 1.0 - FRICTION * SECONDS)
@@ -82,7 +82,7 @@ def accelerate(game, wish_x, wish_z, speed):
         game.v_z += push * wish_z
 
 
-@compiled
+@jit
 def slide(game, by_x, by_z, radius):
     """Move as far as walls allow, one axis after the other: along a wall the rest of the way is kept."""
     free = free_way(game, 0, by_x, radius)
@@ -95,7 +95,7 @@ def slide(game, by_x, by_z, radius):
         game.v_z = 0.0
 
 
-@compiled
+@jit
 def free_way(game, axis, by, radius):
     """How much of the way `by` along x (0) or z (1) is free of walls and solid boxes, however long it is."""
     if by == 0.0:
@@ -125,7 +125,7 @@ def free_way(game, axis, by, radius):
     return sign * free if free < abs(by) else by
 
 
-@compiled
+@jit
 def is_walled(game, axis, place, low, high):
     """Is any cell at this row (or column) solid between low and high on the other axis?"""
     for other in range(math.floor(low / game.cell), math.floor(high / game.cell) + 1):
@@ -135,7 +135,7 @@ def is_walled(game, axis, place, low, high):
     return False
 
 
-@compiled
+@jit
 def is_free(game, x, z, radius):
     """Could a walker stand there?"""
     for row in range(math.floor((z - radius) / game.cell), math.floor((z + radius) / game.cell) + 1):
@@ -149,20 +149,20 @@ def is_free(game, x, z, radius):
     return True
 
 
-@compiled
+@jit
 def turn_towards(game, x, z):
     """How far to turn, in degrees to the right, to face (x, z)."""
     angle = math.degrees(math.atan2(x - game.x, z - game.z)) - game.yaw
     return (angle + 180.0) % 360.0 - 180.0
 
 
-@compiled
+@jit
 def in_view(game, x, z):
     """Is (x, z) before the walker's eyes, if nothing hides it?"""
     return abs(turn_towards(game, x, z)) <= HALF_VIEW
 
 
-@compiled
+@jit
 def step_towards(game, x, z):
     """The action that a good walker takes to get to (x, z) when nothing is in the way."""
     angle = turn_towards(game, x, z)
@@ -173,7 +173,7 @@ def step_towards(game, x, z):
     return FORWARD
 
 
-@compiled
+@jit
 def way_is_clear(game, x_0, z_0, x_1, z_1, radius, target=-1):
     """Can a walker go straight from one point to the other? Only boxes count, but for the target itself."""
     for number in range(game.num_boxes):
@@ -184,7 +184,7 @@ def way_is_clear(game, x_0, z_0, x_1, z_1, radius, target=-1):
     return True
 
 
-@compiled
+@jit
 def crosses(x_0, z_0, x_1, z_1, west, east, south, north):
     """Does the straight way pass through the rectangle?"""
     enters, leaves = 0.0, 1.0
@@ -200,7 +200,7 @@ def crosses(x_0, z_0, x_1, z_1, west, east, south, north):
     return enters < leaves
 
 
-@compiled
+@jit
 def way_around(game, goal_x, goal_z, radius, target=-1):
     """The next point of the shortest way around solid boxes to the goal, which may be the box `target` itself."""
     if way_is_clear(game, game.x, game.z, goal_x, goal_z, radius, target):
@@ -221,7 +221,7 @@ def way_around(game, goal_x, goal_z, radius, target=-1):
     return first_corner(game, corners, count, radius, target)
 
 
-@compiled
+@jit
 def first_corner(game, corners, count, radius, target):
     """Shortest ways from the goal (corner 0) to every corner; then the best corner in sight."""
     lengths = np.full(count, np.inf)

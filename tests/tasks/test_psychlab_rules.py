@@ -30,7 +30,7 @@ def test_a_trial_begins_with_gaze_on_the_cross(sit_at, task):
 def test_the_reward_comes_when_gaze_leaves_the_button(sit_at, task):
     table = sit_at(task, size=(144, 192))
     table.begin_trial()
-    x, y = table.rules.BUTTONS[table.game["right"]]
+    x, y = table.module.BUTTONS[table.game["right"]]
     assert table.look(x, y, frames=30) == 0
     assert table.look(0.5, 0.3) == 1
     assert table.game["trial"] == 1
@@ -44,9 +44,9 @@ def test_the_reward_comes_when_gaze_leaves_the_button(sit_at, task):
 def test_the_first_button_entered_is_the_answer(sit_at, task):
     table = sit_at(task)
     table.begin_trial()
-    wrong = (table.game["right"] + 1) % len(table.rules.BUTTONS)
-    table.look(*table.rules.BUTTONS[wrong])
-    assert table.look(*table.rules.BUTTONS[table.game["right"]]) == 0  # leaves the wrong one for the right one
+    wrong = (table.game["right"] + 1) % len(table.module.BUTTONS)
+    table.look(*table.module.BUTTONS[wrong])
+    assert table.look(*table.module.BUTTONS[table.game["right"]]) == 0  # leaves the wrong one for the right one
     assert table.game["trial"] == 1
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.locomotion import WANDERINGS, frames, walked_fields
 from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
-from memorylab.tasks.walked import WANDERINGS, frames, walked_fields
-from memorylab.world.chance import below, hashed, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.rng import below, hashed, uniform
 from memorylab.world.walking import (
     FULL_TURN,
     LOOK_RIGHT,
@@ -86,7 +86,7 @@ ARENA = np.dtype(
 REPORT = {"goals": "goals", "goal_step": "goal_step", "respawns": "goals", "goal_x": "goal_x", "goal_z": "goal_z"}
 
 
-@compiled
+@jit
 def build_arena(game, side, with_buildings):
     game.scale = side
     game.cell = side / CELLS
@@ -113,7 +113,7 @@ MATERIAL_WALL, MATERIAL_FLOOR = MATERIALS["wall 2"], MATERIALS["floor 1"]
 MATERIAL_BUILDING, MATERIAL_GOAL = MATERIALS["building 0"], MATERIALS["goal"]
 
 
-@compiled
+@jit
 def place_goal(game, side, holdout):
     """In the north-west or south-east quadrant for training, north-east or south-west for holdout."""
     in_north = below(game, 2)
@@ -127,7 +127,7 @@ def place_goal(game, side, holdout):
     game.goal_step = -1
 
 
-@compiled
+@jit
 def respawn(game, clearance):
     """Somewhere free and this far from the goal, facing anywhere, standing still."""
     side = game.cell * CELLS
@@ -141,12 +141,12 @@ def respawn(game, clearance):
     game.v_z = 0.0
 
 
-@compiled
+@jit
 def at_goal(game, reach):
     return math.hypot(game.x - game.goal_x, game.z - game.goal_z) <= reach
 
 
-@compiled
+@jit
 def seek_goal(game, action, reach, clearance):
     """One frame: walk, and if that reached the goal, 1 and a new start."""
     walk(game, action, SPEED, RADIUS)
@@ -158,7 +158,7 @@ def seek_goal(game, action, reach, clearance):
     return 1.0
 
 
-@compiled
+@jit
 def show_goal(game, reach):
     """As wide as makes a walker reach the goal by touching it."""
     radius = reach - RADIUS
@@ -171,13 +171,13 @@ def show_goal(game, reach):
 # --- scripted players
 
 
-@compiled
+@jit
 def go_to_goal(game):
     x, z = way_around(game, game.goal_x, game.goal_z, RADIUS)
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def go_wandering(game):
     """Towards a place drawn anew every few seconds and after each respawn; it knows the walls, not the goal."""
     side = game.cell * CELLS
@@ -193,7 +193,7 @@ def go_wandering(game):
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def go_sweeping(game, reach):
     """After a point that runs up and down the arena in lanes, as one who knows where it has looked before."""
     side = game.cell * CELLS
@@ -208,13 +208,13 @@ def go_sweeping(game, reach):
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def steps_here(game):
     """How long ago the walker was put where it began this search."""
     return game.length - max(game.goal_step, 0)
 
 
-@compiled
+@jit
 def look_for_goal(game):
     """To the goal once it is in view; until then one turn to the right, a few steps somewhere, and again."""
     if in_view(game, game.goal_x, game.goal_z) and way_is_clear(game, game.x, game.z, game.goal_x, game.goal_z, 0.0):

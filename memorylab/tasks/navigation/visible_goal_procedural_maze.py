@@ -8,14 +8,22 @@ from functools import cache
 
 import numpy as np
 
+from memorylab.tasks.locomotion import (
+    WANDERINGS,
+    SceneView,
+    WalkedRules,
+    build_scene_view,
+    frames,
+    walked_fields,
+    walked_task,
+)
 from memorylab.tasks.navigation.maze_layout import GOAL, SPAWN, draw_marked_cell, generate_maze
 from memorylab.tasks.stimuli import some_pictures
-from memorylab.tasks.walked import WANDERINGS, SceneView, build_scene_view, frames, walked_fields, walked_task
-from memorylab.world.chance import below, hashed, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.materials import FLOOR_STYLES, MATERIALS, WALL_STYLES
 from memorylab.world.materials import SIZE as TEXTURE_SIZE
 from memorylab.world.paths import distances_to, line_is_clear
+from memorylab.world.rng import below, hashed, uniform
 from memorylab.world.walking import in_view, step_towards, walk
 
 LARGEST = 63
@@ -92,7 +100,7 @@ REPORT = {
 }
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.cells
     game.cell = 1.0
@@ -128,7 +136,7 @@ def build_view(games: int, width: int) -> SceneView:
     return view_with_pictures()
 
 
-@compiled
+@jit
 def furnish_maze(game):
     game.eye = EYE
     game.wall_height = 1.0
@@ -143,7 +151,7 @@ def furnish_maze(game):
     game.oval_material[0] = GOAL_MATERIAL
 
 
-@compiled
+@jit
 def respawn(game):
     row, column = draw_marked_cell(game, game.marks, game.rows, SPAWN)
     game.x = column + 0.5
@@ -153,7 +161,7 @@ def respawn(game):
     game.v_z = 0.0
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     walk(game, action, SPEED, RADIUS)
     if abs(game.x - game.goal_column - 0.5) > REACH or abs(game.z - game.goal_row - 0.5) > REACH:
@@ -167,7 +175,7 @@ def play(game, action, scale, stimuli):
 # --- scripted players
 
 
-@compiled
+@jit
 def go_to_cell(game, row, column):
     """Along the shortest way, cutting corners: towards its farthest cell that can be reached in a straight line."""
     distances = np.empty((game.rows, game.columns), np.int32)
@@ -188,12 +196,12 @@ def go_to_cell(game, row, column):
     return step_towards(game, aim_x, aim_z)
 
 
-@compiled
+@jit
 def remember(game):
     return go_to_cell(game, game.goal_row, game.goal_column)
 
 
-@compiled
+@jit
 def forget(game):
     """To the goal when it is in view, else to some spawn cell, another every few seconds."""
     x, z = game.goal_column + 0.5, game.goal_row + 0.5
@@ -215,11 +223,11 @@ def forget(game):
 
 
 TASK = walked_task(
-    __name__,
     name="visible_goal_procedural_maze",
     short="vgm",
     title="Visible Goal Procedural Maze",
     rule="Find the golden oval in the maze, then find it again from wherever you respawn: it stays where it is.",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,

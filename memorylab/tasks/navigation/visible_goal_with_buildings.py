@@ -1,5 +1,6 @@
 """Visible Goal with Buildings: see arena.py for the rules."""
 
+from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.navigation.arena import (
     ARENA,
     CLEARANCE,
@@ -14,13 +15,12 @@ from memorylab.tasks.navigation.arena import (
     seek_goal,
     show_goal,
 )
-from memorylab.tasks.walked import walked_task
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 GOAL_RADIUS = 1.35  # metres from its middle at which the goal counts as reached
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     build_arena(game, scale.side, True)
     place_goal(game, scale.side, stimuli.holdout)
@@ -28,27 +28,27 @@ def begin_episode(game, scale, stimuli):
     respawn(game, max(CLEARANCE * scale.side, GOAL_RADIUS))
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     return seek_goal(game, action, GOAL_RADIUS, CLEARANCE * scale.side)
 
 
-@compiled
+@jit
 def remember(game):
     return go_to_goal(game)
 
 
-@compiled
+@jit
 def forget(game):
     return look_for_goal(game)
 
 
 TASK = walked_task(
-    __name__,
     name="visible_goal_with_buildings",
     short="vgb",
     title="Visible Goal with Buildings",
     rule="Find the golden oval among the buildings, again and again: it stays where it is.",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=ARENA,

@@ -6,7 +6,7 @@ random order; a perfect pass adds a pair, an imperfect one is repeated. A pair's
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
     DIRECTIONS,
@@ -16,6 +16,7 @@ from memorylab.tasks.psychlab.machinery import (
     RIGHT_ANSWER,
     WRONG_ANSWER,
     Session,
+    TrialRules,
     await_answer,
     paint_button,
     psychlab_task,
@@ -23,8 +24,8 @@ from memorylab.tasks.psychlab.machinery import (
 )
 from memorylab.tasks.stimuli import load_pictures
 from memorylab.world.canvas import BLACK, WHITE, rgb, stamp
-from memorylab.world.chance import below_unmarked, shuffled, side_draw
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below_unmarked, shuffled, side_draw
 from memorylab.world.room import surface_size
 
 SCALES = {
@@ -53,7 +54,7 @@ GAME = np.dtype(
 )
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.trials
     game.pairs = 1
@@ -62,7 +63,7 @@ def begin_episode(game, scale, stimuli):
     game.perfect = 1
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     pair = below_unmarked(game, game.pairs, game.shown)
     game.shown |= 1 << pair
@@ -72,12 +73,12 @@ def begin_trial(game, scale, stimuli):
     show(game, CHOOSE)
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     await_answer(game, u, v, BUTTONS)
 
 
-@compiled
+@jit
 def end_trial(game, correct):
     game.newest_shown |= game.cue
     game.perfect &= correct
@@ -90,7 +91,7 @@ def end_trial(game, correct):
         game.perfect = 1
 
 
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
@@ -104,7 +105,7 @@ def paint(game, canvas, stimuli):
         paint_button(canvas, BUTTONS, button, colour)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return not game.cue
 
@@ -116,11 +117,20 @@ def load_stimuli(split, width, source, scales):
 
 
 TASK = psychlab_task(
-    __name__,
     name="arbitrary_visuomotor_mapping",
     short="avm",
     title="Arbitrary Visuomotor Mapping",
     rule="Each picture belongs to one of four buttons: it is marked when the picture is new, remember it afterwards.",
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+        end_trial=end_trial,
+    ),
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,

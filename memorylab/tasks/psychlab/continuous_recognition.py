@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.trial import (
     CHOOSE,
     PICTURE_SIDE,
     PSYCHLAB,
     Session,
+    TrialRules,
     await_answer,
     paint_answered_button,
     psychlab_task,
@@ -14,8 +15,8 @@ from memorylab.tasks.psychlab.machinery import (
 )
 from memorylab.tasks.stimuli import load_pictures
 from memorylab.world.canvas import BLACK, WHITE, stamp
-from memorylab.world.chance import below, fraction, shuffled
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, fraction, shuffled
 from memorylab.world.room import surface_size
 
 SCALES = {
@@ -32,13 +33,13 @@ BUTTONS = np.array([(0.05, 0.5), (0.95, 0.5)])
 GAME = np.dtype([*PSYCHLAB, ("shown", "i4"), ("picture", "i4")], align=True)
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.trials
     game.shown = 0
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     if game.shown == 0 or fraction(game) < 0.5:
         game.right = NEW
@@ -51,24 +52,19 @@ def begin_trial(game, scale, stimuli):
     show(game, CHOOSE)
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     await_answer(game, u, v, BUTTONS)
 
 
-@compiled
-def end_trial(game, correct):
-    pass
-
-
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
         paint_answered_button(game, canvas, BUTTONS, button, BLACK)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return game.trial > 0  # the first picture is always new
 
@@ -79,11 +75,19 @@ def load_stimuli(split, width, source, scales):
 
 
 TASK = psychlab_task(
-    __name__,
     name="continuous_recognition",
     short="cr",
     title="Continuous Recognition",
     rule="Look left if the picture is new, right if it was shown before.",
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+    ),
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,

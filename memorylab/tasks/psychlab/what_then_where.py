@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
     EDGE_BUTTONS,
@@ -10,6 +10,7 @@ from memorylab.tasks.psychlab.machinery import (
     PSYCHLAB,
     STUDY_FRAMES,
     Session,
+    TrialRules,
     await_answer,
     paint_answered_button,
     psychlab_task,
@@ -18,9 +19,9 @@ from memorylab.tasks.psychlab.machinery import (
 )
 from memorylab.tasks.stimuli import load_digits
 from memorylab.world.canvas import BLACK, WHITE, fill_disc, stamp
-from memorylab.world.chance import below, below_unmarked
-from memorylab.world.compiled import compiled
 from memorylab.world.gaze import inside
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, below_unmarked
 from memorylab.world.room import surface_size
 
 SCALES = {
@@ -59,13 +60,13 @@ GAME = np.dtype(
 )
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = 0.0
     game.total_delay = 0
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     game.first_delay = scale.delays[below(game, scale.num_delays)]
     game.second_delay = scale.delays[below(game, scale.num_delays)]
@@ -83,12 +84,12 @@ def begin_trial(game, scale, stimuli):
     show(game, WHAT, STUDY_FRAMES)
 
 
-@compiled
+@jit
 def draw_picture(game, digit, stimuli):
     return stimuli.first[digit] + below(game, stimuli.first[digit + 1] - stimuli.first[digit])
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     if game.phase == WHAT:
         if time_is_up(game):
@@ -109,12 +110,7 @@ def play_phase(game, u, v, scale):
         await_answer(game, u, v, BUTTONS)
 
 
-@compiled
-def end_trial(game, correct):
-    pass
-
-
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     if game.phase == WHAT:
         stamp(canvas, stimuli.what[game.what], 0.5, 0.5)
@@ -128,7 +124,7 @@ def paint(game, canvas, stimuli):
             paint_answered_button(game, canvas, BUTTONS, button, WHITE)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return True
 
@@ -139,11 +135,19 @@ def load_stimuli(split, width, source, scales):
 
 
 TASK = psychlab_task(
-    __name__,
     name="what_then_where",
     short="wtw",
     title="What Then Where",
     rule="Remember the digit, then where it stands among four; after the white disc, look at the button in that place.",
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+    ),
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,

@@ -1,11 +1,11 @@
 """What it takes to choose a box by touching it."""
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 TOUCH = 0.05  # a walker this near to a box touches it
 
 
-@compiled
+@jit
 def put_box(game, number, x, z, half, bottom, top, material):
     """A solid box with its middle at (x, z)."""
     box = game.boxes[number]
@@ -14,7 +14,7 @@ def put_box(game, number, x, z, half, bottom, top, material):
     game.box_solid[number] = 1
 
 
-@compiled
+@jit
 def touched_box(game, first, last, radius):
     """The box from first to last - 1 that the walker touches; -1 for none."""
     near = radius + TOUCH

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.locomotion import WalkedRules, frames, walked_task
 from memorylab.tasks.rooms.spot_difference import (
     COLOURS,
     MAX_BLOCKS,
@@ -12,16 +13,15 @@ from memorylab.tasks.rooms.spot_difference import (
     SCALE,
     SPOT_DIFFERENCE,
     build_rooms,
+    forget,
     middle_x,
     put_blocks,
+    remember,
     set_gates,
     spot,
 )
-from memorylab.tasks.rooms.spot_difference import forget as forget
-from memorylab.tasks.rooms.spot_difference import remember as remember
-from memorylab.tasks.walked import frames, walked_task
-from memorylab.world.chance import below, below_except, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, below_except, uniform
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ ROOM, CORRIDOR = 16, 6
 RING = 5.5  # its radius
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     build_rooms(game, ROOM, CORRIDOR)
     game.blocks = scale.choices[below(game, scale.num_choices)]
@@ -67,7 +67,7 @@ def begin_episode(game, scale, stimuli):
     set_gates(game)
 
 
-@compiled
+@jit
 def place_on_ring(game):
     """Evenly, with a gap where one comes in; turned a little at random."""
     turn = uniform(game, -0.2, 0.2)
@@ -77,7 +77,7 @@ def place_on_ring(game):
         game.home_z[k] = 1.0 + game.room / 2 + RING * math.cos(angle)
 
 
-@compiled
+@jit
 def paint_blocks(game, colours):
     """Colours may repeat; the altered block's new colour differs from its old one."""
     game.altered = below(game, game.blocks)
@@ -87,17 +87,17 @@ def paint_blocks(game, colours):
         game.stimulus[1, k] = colours[below_except(game, len(colours), colour) if k == game.altered else colour]
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     return spot(game, action, scale)
 
 
 TASK = walked_task(
-    __name__,
     name="spot_diff_multi_object",
     short="sdmo",
     title="Spot the Difference: Multi-Object",
     rule="One of many blocks has another colour in the second room: walk up to it.",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,

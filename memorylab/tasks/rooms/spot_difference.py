@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.locomotion import GUESSES, frames, walked_fields
 from memorylab.tasks.rooms.choosing import put_box, touched_box
 from memorylab.tasks.stepping import ENDED
-from memorylab.tasks.walked import GUESSES, frames, walked_fields
-from memorylab.world.chance import side_draw, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.rng import side_draw, uniform
 from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import (
     FORWARD,
@@ -93,22 +93,22 @@ MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["f
 # The map in metres: a wall of one metre, Room 1, the corridor going north, Room 2.
 
 
-@compiled
+@jit
 def middle_x(game):
     return 1.0 + game.room / 2
 
 
-@compiled
+@jit
 def room_1_north(game):
     return 1.0 + game.room
 
 
-@compiled
+@jit
 def room_2_south(game):
     return 1.0 + game.room + game.corridor
 
 
-@compiled
+@jit
 def build_rooms(game, room, corridor):
     game.room = room
     game.corridor = corridor
@@ -132,14 +132,14 @@ def build_rooms(game, room, corridor):
     game.yaw = uniform(game, -180.0, 180.0)
 
 
-@compiled
+@jit
 def set_gates(game):
     """The near gate is shut from the moment one is between them; the far one until the delay is over."""
     put_gate(game, 2 * game.blocks, room_1_north(game) + GATE_FROM_ROOM, game.gates != BEFORE)
     put_gate(game, 2 * game.blocks + 1, room_2_south(game) - GATE_FROM_ROOM, game.gates != AFTER)
 
 
-@compiled
+@jit
 def put_gate(game, number, z, shut):
     height = WALL_HEIGHT if shut else -1.0
     put_box(game, number, middle_x(game), z, CORRIDOR_WIDTH / 2, 0.0, height, MATERIAL_GATE)
@@ -148,7 +148,7 @@ def put_gate(game, number, z, shut):
     game.box_solid[number] = shut
 
 
-@compiled
+@jit
 def put_blocks(game):
     """Both rooms: block k of Room 2 stands where block k of Room 1 stands in its room."""
     for k in range(game.blocks):
@@ -158,7 +158,7 @@ def put_blocks(game):
     game.num_boxes = 2 * game.blocks + 2
 
 
-@compiled
+@jit
 def pass_gates(game, delay):
     between = room_1_north(game) + GATE_FROM_ROOM + GATE_THICKNESS + RADIUS
     if game.gates == BEFORE and game.z > between:
@@ -170,7 +170,7 @@ def pass_gates(game, delay):
         set_gates(game)
 
 
-@compiled
+@jit
 def see_blocks(game):
     """Note the blocks of Room 1 that are before the walker's eyes and not behind another."""
     for k in range(game.blocks):
@@ -179,7 +179,7 @@ def see_blocks(game):
             game.seen |= 1 << k
 
 
-@compiled
+@jit
 def spot(game, action, scale):
     """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
     walk(game, action, SPEED, RADIUS)
@@ -197,7 +197,7 @@ def spot(game, action, scale):
 # --- scripted players
 
 
-@compiled
+@jit
 def go_and_touch(game, block):
     """To the corridor, through the gates, then to the block."""
     x = middle_x(game)
@@ -215,7 +215,7 @@ def go_and_touch(game, block):
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def remember(game):
     """Look round in Room 1 until every block was seen, then go; what was not seen must be guessed."""
     if game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1:
@@ -223,18 +223,18 @@ def remember(game):
     return go_and_touch(game, game.altered if difference_is_known(game) else guess(game))
 
 
-@compiled
+@jit
 def difference_is_known(game):
     """Either the altered block was seen in Room 1 or every other one was."""
     others = ((1 << game.blocks) - 1) ^ (1 << game.altered)
     return bool(game.seen >> game.altered & 1) or game.seen & others == others
 
 
-@compiled
+@jit
 def guess(game):
     return side_draw(game, GUESSES, 0, game.blocks)
 
 
-@compiled
+@jit
 def forget(game):
     return go_and_touch(game, guess(game))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.locomotion import GUESSES, WalkedRules, frames, walked_fields, walked_task
 from memorylab.tasks.rooms.choosing import put_box, touched_box
 from memorylab.tasks.stepping import ENDED
-from memorylab.tasks.walked import GUESSES, frames, walked_fields, walked_task
-from memorylab.world.chance import below, below_unmarked, shuffled, side_draw
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.rng import below, below_unmarked, shuffled, side_draw
 from memorylab.world.walking import step_towards, walk
 
 SCALE = np.dtype([("objects", "i4"), ("frames", "i4")])
@@ -74,7 +74,7 @@ GAME = np.dtype(
 REPORT = {"choice": "choice", "right_choice": "right", "choices": "choices", "challenge": "challenge"}
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.objects
     game.objects = scale.objects
@@ -95,7 +95,7 @@ def begin_episode(game, scale, stimuli):
     show_pair(game, stimuli)
 
 
-@compiled
+@jit
 def next_pair(game):
     """Neighbours not done yet or, when all are done, the challenge."""
     pairs = game.objects - 1
@@ -107,7 +107,7 @@ def next_pair(game):
         game.high = game.low + 1
 
 
-@compiled
+@jit
 def show_pair(game, stimuli):
     """On random sides, with the walker back at the start."""
     game.right = below(game, 2)
@@ -124,7 +124,7 @@ def show_pair(game, stimuli):
     game.v_x, game.v_z = 0.0, 0.0
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     walk(game, action, SPEED, RADIUS)
     side = touched_box(game, 0, 2, RADIUS)
@@ -146,28 +146,28 @@ def play(game, action, scale, stimuli):
 # --- scripted players
 
 
-@compiled
+@jit
 def go_to_side(game, side):
     box = game.boxes[side]
     return step_towards(game, (box[0] + box[1]) / 2, (box[4] + box[5]) / 2)
 
 
-@compiled
+@jit
 def remember(game):
     return go_to_side(game, game.right)
 
 
-@compiled
+@jit
 def forget(game):
     return go_to_side(game, side_draw(game, GUESSES, game.choices, 2))
 
 
 TASK = walked_task(
-    __name__,
     name="transitive_inference",
     short="ti",
     title="Transitive Inference",
     rule="Of each pair one is higher: learn the order of the chain, then choose between two that never met.",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,

@@ -7,7 +7,7 @@ fixes the answer and shows feedback; the reward comes, and the trial ends, when 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,11 @@ from memorylab.tasks.stepping import (
     FRAMES_PER_SECOND,
     FRAMES_PER_STEP,
     OUT_OF_TIME,
-    begin_template,
-    start_episode_template,
-    step_template,
+    GameRules,
+    compile_game,
 )
 from memorylab.tasks.task import Task
 from memorylab.world.canvas import clear, fill_box, fill_square, rgb
-from memorylab.world.chance import side_draw, uniform
-from memorylab.world.compiled import compile_for, compiled
 from memorylab.world.gaze import (
     DEGREES_PER_FRAME,
     DOWN,
@@ -40,19 +37,9 @@ from memorylab.world.gaze import (
     inside,
     turn,
 )
+from memorylab.world.jit import jit
+from memorylab.world.rng import side_draw, uniform
 from memorylab.world.room import NUM_SURFACES, draw_room, furnish, surface_size
-
-if TYPE_CHECKING:  # the rules that each task's file supplies
-    BACKGROUND = np.uint32()
-    BUTTONS = np.empty((4, 2))
-
-    def begin_episode(game, scale, stimuli): ...
-    def begin_trial(game, scale, stimuli): ...
-    def play_phase(game, u, v, scale): ...
-    def end_trial(game, correct): ...
-    def paint(game, canvas, stimuli): ...
-    def needs_memory(game): ...
-
 
 FIXATION_SIDE = 0.05  # gaze must come this near to the cross's centre
 CROSS_SIDE = 0.1
@@ -137,13 +124,13 @@ def build_view(games: int, width: int) -> PanelView:
     return PanelView(np.concatenate([furnish(width), panels]).ravel(), size)
 
 
-@compiled
+@jit
 def panel_start(view, number):
     """Where game `number`'s panel begins among the surfaces."""
     return (NUM_SURFACES + number) * view.size**2
 
 
-@compiled
+@jit
 def canvas_of(view, number):
     first = panel_start(view, number)
     return view.surfaces[first : first + view.size**2].reshape((view.size, view.size))
@@ -152,20 +139,20 @@ def canvas_of(view, number):
 # --- rules in words that the tasks use
 
 
-@compiled
+@jit
 def show(game, phase, frames=0):
     game.phase = phase
     game.timer = frames
     game.repaint = 1
 
 
-@compiled
+@jit
 def time_is_up(game):
     game.timer -= 1
     return game.timer <= 0
 
 
-@compiled
+@jit
 def await_answer(game, u, v, buttons):
     for button in range(len(buttons)):
         if inside(u, v, buttons[button, 0], buttons[button, 1], BUTTON_SIDE):
@@ -173,12 +160,12 @@ def await_answer(game, u, v, buttons):
             show(game, ANSWERED)
 
 
-@compiled
+@jit
 def paint_button(canvas, buttons, button, colour):
     fill_square(canvas, buttons[button, 0], buttons[button, 1], BUTTON_SIDE, colour)
 
 
-@compiled
+@jit
 def paint_answered_button(game, canvas, buttons, button, plain):
     """The pressed button tells whether it was right; the others stay as they were."""
     pressed = game.phase == ANSWERED and game.answer == button
@@ -186,20 +173,20 @@ def paint_answered_button(game, canvas, buttons, button, plain):
     paint_button(canvas, buttons, button, feedback if pressed else plain)
 
 
-@compiled
+@jit
 def paint_cross(canvas):
     arm = CROSS_SIDE / 5
     fill_box(canvas, 0.5 - CROSS_SIDE / 2, 0.5 - arm / 2, CROSS_SIDE, arm, RED)
     fill_box(canvas, 0.5 - arm / 2, 0.5 - CROSS_SIDE / 2, arm, CROSS_SIDE, RED)
 
 
-@compiled
+@jit
 def bearing(x):
     """The yaw that looks at column x of the panel, in degrees."""
     return math.degrees(math.atan((x - 0.5) * PANEL_SIDE / PANEL_DISTANCE))
 
 
-@compiled
+@jit
 def within_reach(yaw, buttons):
     """Can every button be looked at by turning in whole steps from here?
 
@@ -216,12 +203,33 @@ def within_reach(yaw, buttons):
     return True
 
 
-# --- templates, bound to each task
+# --- a trial, by the rules of its task
 
 
-def enter_template(game, scale, stimuli):
+@jit
+def end_quietly(game, correct):
+    pass
+
+
+class TrialRules(NamedTuple):
+    """The rules of a task of trials: where its buttons are, and compiled functions, of one game each."""
+
+    buttons: Any = None  # (number, 2): their middles on the panel, from (0, 0) at its top left to (1, 1)
+    background: Any = None  # colour of the panel
+    begin_episode: Any = None  # (game, scale, stimuli)
+    begin_trial: Any = None  # (game, scale, stimuli): draw what it asks; shows the first phase
+    play_phase: Any = None  # (game, u, v, scale): a frame of the task's own phases, with gaze at (u, v)
+    paint: Any = None  # (game, canvas, stimuli): what the panel shows in this phase
+    needs_memory: Any = None  # (game) -> bool: must a player without memory guess in this trial?
+    end_trial: Any = end_quietly  # (game, correct)
+
+
+rules = TrialRules()  # those of a task, once `bind` has bound them
+
+
+def enter(game, scale, stimuli):
     game.yaw = uniform(game, -START_YAW, START_YAW)
-    while not within_reach(game.yaw, BUTTONS):
+    while not within_reach(game.yaw, rules.buttons):
         game.yaw = uniform(game, -START_YAW, START_YAW)
     game.pitch = 0.0
     game.off_panel = 0
@@ -229,10 +237,10 @@ def enter_template(game, scale, stimuli):
     game.right = -1
     game.answer = -1
     show(game, FIXATE)
-    begin_episode(game, scale, stimuli)
+    rules.begin_episode(game, scale, stimuli)
 
 
-def play_frame_template(game, action, scale, stimuli):
+def play_frame(game, action, scale, stimuli):
     turn(game, action)
     u, v = gaze_on_panel(game.yaw, game.pitch)
     reward = 0.0
@@ -240,15 +248,15 @@ def play_frame_template(game, action, scale, stimuli):
         show(game, FIXATE)
     elif game.phase == FIXATE:
         if inside(u, v, 0.5, 0.5, FIXATION_SIDE):
-            begin_trial(game, scale, stimuli)
+            rules.begin_trial(game, scale, stimuli)
     elif game.phase == ANSWERED:
-        if not inside(u, v, BUTTONS[game.answer, 0], BUTTONS[game.answer, 1], BUTTON_SIDE):
+        if not inside(u, v, rules.buttons[game.answer, 0], rules.buttons[game.answer, 1], BUTTON_SIDE):
             reward = 1.0 if game.answer == game.right else 0.0
-            end_trial(game, game.answer == game.right)
+            rules.end_trial(game, game.answer == game.right)
             game.trial += 1
             show(game, REST)
     else:
-        play_phase(game, u, v, scale)
+        rules.play_phase(game, u, v, scale)
 
     game.frame += 1
     on_panel = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
@@ -260,14 +268,14 @@ def play_frame_template(game, action, scale, stimuli):
     return reward
 
 
-def draw_template(game, number, view, stimuli, picture):
+def draw(game, number, view, stimuli, picture):
     if game.repaint:
         canvas = canvas_of(view, number)
-        clear(canvas, BACKGROUND)
+        clear(canvas, rules.background)
         if game.phase == FIXATE:
             paint_cross(canvas)
         elif game.phase != REST:
-            paint(game, canvas, stimuli)
+            rules.paint(game, canvas, stimuli)
         game.repaint = 0
     draw_room(game.yaw, game.pitch, view.surfaces, view.size, panel_start(view, number), picture)
 
@@ -277,7 +285,7 @@ def draw_template(game, number, view, stimuli, picture):
 BEYOND_THE_EDGE = 33.0  # degrees; the panel ends at 31.9
 
 
-@compiled
+@jit
 def look_towards(game, yaw, pitch):
     """Along the horizon first, then up or down: no other button lies on that way."""
     near = STEP_DEGREES / 2
@@ -292,7 +300,7 @@ def look_towards(game, yaw, pitch):
     return NOTHING
 
 
-@compiled
+@jit
 def look_towards_button(game, buttons, button):
     """Aim a little past the button, so that the same glance also leaves it."""
     x, y = buttons[button]
@@ -301,7 +309,7 @@ def look_towards_button(game, buttons, button):
     return look_towards(game, bearing(x), BEYOND_THE_EDGE * np.sign(0.5 - y))
 
 
-@compiled
+@jit
 def look_towards_centre(game):
     action = look_towards(game, 0.0, 0.0)
     if action == NOTHING and game.timer == 0:  # nearly there, and something waits to be looked at
@@ -309,28 +317,28 @@ def look_towards_centre(game):
     return action
 
 
-def remembering_template(games, actions, start, stop):
+def remembering(games, actions, start, stop):
     """Always knows the right button."""
     for i in range(start, stop):
         game = games[i]
         if game.phase == CHOOSE:
-            actions[i] = look_towards_button(game, BUTTONS, game.right)
+            actions[i] = look_towards_button(game, rules.buttons, game.right)
         else:
             actions[i] = look_towards_centre(game)
 
 
-def forgetting_template(games, actions, start, stop):
+def forgetting(games, actions, start, stop):
     """Looks just as well, but guesses where memory is needed: one guess a trial."""
     for i in range(start, stop):
         game = games[i]
         if game.phase == CHOOSE:
-            guess = side_draw(game, GUESSES, game.trial, len(BUTTONS))
-            actions[i] = look_towards_button(game, BUTTONS, guess if needs_memory(game) else game.right)
+            guess = side_draw(game, GUESSES, game.trial, len(rules.buttons))
+            actions[i] = look_towards_button(game, rules.buttons, guess if rules.needs_memory(game) else game.right)
         else:
             actions[i] = look_towards_centre(game)
 
 
-def random_template(games, actions, start, stop):
+def random(games, actions, start, stop):
     for i in range(start, stop):
         game = games[i]
         actions[i] = side_draw(game, RANDOM_ACTIONS, game.length, len(LOOK_ACTIONS))
@@ -339,23 +347,17 @@ def random_template(games, actions, start, stop):
 # --- assembly
 
 
-def psychlab_task(module: str, *, name: str, scales: Mapping[str, Session], **parts) -> Task:
-    """A task from the rules in `module`."""
-    enter_to_step = (enter_template, play_frame_template, draw_template, start_episode_template)
-    compile_for(module, *enter_to_step)
-    begin, step = compile_for(module, begin_template, step_template)
-    players = compile_for(module, random_template, forgetting_template, remembering_template)
-    keywords = ("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds")
+def psychlab_task(*, name: str, rules: TrialRules, scales: Mapping[str, Session], **parts: Any) -> Task:
+    """A task of trials from its rules."""
+    players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     return Task(
         name=name,
         actions=LOOK_ACTIONS,
         scales=scales,
-        keywords=keywords,
+        keywords=("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds"),
         scale_record=SCALE,
         report=REPORT,
         build_view=build_view,
-        begin=begin,
-        step=step,
-        players=dict(zip(("random", "forgetting", "remembering"), players, strict=True)),
+        **compile_game("a task of trials", name, rules, GameRules(enter, play_frame, draw), players),
         **parts,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,29 +12,31 @@ from memorylab.tasks.stepping import (
     FRAMES_PER_SECOND,
     OUT_OF_TIME,
     PLAYING,
-    begin_template,
-    start_episode_template,
-    step_template,
+    GameRules,
+    compile_game,
 )
 from memorylab.tasks.stimuli import HOLDOUT, Nothing
 from memorylab.tasks.task import Task, scale_keywords
-from memorylab.world.chance import side_draw
-from memorylab.world.compiled import compile_for
 from memorylab.world.materials import build_materials
+from memorylab.world.rng import side_draw
 from memorylab.world.scene import draw_scene, scene_fields
 from memorylab.world.sky import build_sky
 from memorylab.world.walking import WALK_ACTIONS, WALKER
 
-if TYPE_CHECKING:  # the rules that each task's file supplies
-
-    def begin_episode(game, scale, stimuli): ...
-    def play(game, action, scale, stimuli): ...
-    def remember(game): ...
-    def forget(game): ...
-
-
 REPORT = EPISODE_REPORT | {"x": "x", "z": "z", "yaw": "yaw"}
 RANDOM_ACTIONS, GUESSES, WANDERINGS = range(3)  # side streams of an episode's chance
+
+
+class WalkedRules(NamedTuple):
+    """The rules of a task that is walked through: compiled functions, of one game each."""
+
+    begin_episode: Any = None  # (game, scale, stimuli): build the place, put the walker into it
+    play: Any = None  # (game, action, scale, stimuli) -> reward: one frame
+    remember: Any = None  # (game) -> action: what a player does who remembers
+    forget: Any = None  # (game) -> action: the same without memory
+
+
+rules = WalkedRules()  # those of a task, once `bind` has bound them
 
 
 def walked_fields(side: int) -> list[tuple]:
@@ -71,39 +73,39 @@ def load_nothing(name: str):
     return load_stimuli
 
 
-def enter_template(game, scale, stimuli):
+def enter(game, scale, stimuli):
     game.v_x = 0.0
     game.v_z = 0.0
     game.pitch = 0.0
     game.num_boxes = 0
     game.num_ovals = 0
     game.pictures = 0
-    begin_episode(game, scale, stimuli)
+    rules.begin_episode(game, scale, stimuli)
 
 
-def play_frame_template(game, action, scale, stimuli):
+def play_frame(game, action, scale, stimuli):
     game.frame += 1
-    reward = play(game, action, scale, stimuli)
+    reward = rules.play(game, action, scale, stimuli)
     if game.over == PLAYING and game.frame >= scale.frames:
         game.over = OUT_OF_TIME
     return reward
 
 
-def draw_template(game, number, view, stimuli, picture):
+def draw(game, number, view, stimuli, picture):
     draw_scene(game, view.surfaces, view.sky, picture)
 
 
-def remembering_template(games, actions, start, stop):
+def remembering(games, actions, start, stop):
     for i in range(start, stop):
-        actions[i] = remember(games[i])
+        actions[i] = rules.remember(games[i])
 
 
-def forgetting_template(games, actions, start, stop):
+def forgetting(games, actions, start, stop):
     for i in range(start, stop):
-        actions[i] = forget(games[i])
+        actions[i] = rules.forget(games[i])
 
 
-def random_template(games, actions, start, stop):
+def random(games, actions, start, stop):
     for i in range(start, stop):
         actions[i] = side_draw(games[i], RANDOM_ACTIONS, games[i].length, len(WALK_ACTIONS))
 
@@ -112,11 +114,11 @@ def frames(seconds: float) -> int:
     return round(seconds * FRAMES_PER_SECOND)
 
 
-def walked_task(module: str, *, name: str, scales: Mapping[str, Any], report: Mapping[str, str], **parts) -> Task:
-    """A task from the rules in `module`."""
-    compile_for(module, enter_template, play_frame_template, draw_template, start_episode_template)
-    begin, step = compile_for(module, begin_template, step_template)
-    players = compile_for(module, random_template, forgetting_template, remembering_template)
+def walked_task(
+    *, name: str, rules: WalkedRules, scales: Mapping[str, Any], report: Mapping[str, str], **parts: Any
+) -> Task:
+    """A task from its rules."""
+    players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     return Task(
         name=name,
         actions=WALK_ACTIONS,
@@ -124,8 +126,6 @@ def walked_task(module: str, *, name: str, scales: Mapping[str, Any], report: Ma
         keywords=scale_keywords(type(scales["small"])),
         report={**REPORT, **report},
         load_stimuli=load_nothing(name),
-        begin=begin,
-        step=step,
-        players=dict(zip(("random", "forgetting", "remembering"), players, strict=True)),
+        **compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players),
         **{"build_view": build_plain_view, **parts},
     )
