@@ -77,7 +77,7 @@ class Show:
 
     def step(self) -> tuple:
         games, met = self.env.games.records, self.met
-        known = games["phase"].copy(), study_cells(games), games["right"].astype(np.int64)
+        known = games["phase"].copy(), study_cells(games), games["correct"].astype(np.int64)
         actions = np.zeros(len(games), np.int64)
         self.env.games.act("forgetting", actions)
         by_chance = self.chance.random(len(games)) < self.settings.noise

@@ -45,7 +45,7 @@ def seen_trials(number: int) -> tuple[Tensor, Tensor, Tensor]:
         shown = games["phase"] == STUDY
         studied[shown], is_new[shown] = pictures[shown], True
         asked = (games["phase"] == CHOOSE) & is_new
-        parts.append((studied[asked], pictures[asked], games["right"][asked].astype(np.int64)))
+        parts.append((studied[asked], pictures[asked], games["correct"][asked].astype(np.int64)))
         is_new[asked] = False
         env.games.act("forgetting", actions)
         pictures, *_ = env.step(actions)

@@ -9,13 +9,12 @@ import numpy as np
 from memorylab.tasks.stepping import (
     EPISODE,
     EPISODE_REPORT,
-    FRAMES_PER_SECOND,
     OUT_OF_TIME,
     PLAYING,
     GameRules,
     compile_game,
 )
-from memorylab.tasks.stimuli import HOLDOUT, Nothing
+from memorylab.tasks.stimuli import load_nothing
 from memorylab.tasks.task import Task, scale_keywords
 from memorylab.world.materials import build_materials
 from memorylab.world.rng import side_draw
@@ -62,17 +61,6 @@ def build_plain_view(games: int, width: int) -> SceneView:
     return plain_view()
 
 
-def load_nothing(name: str):
-    """For tasks that draw their own stimuli: which half of them is all there is to know."""
-
-    def load_stimuli(split, width, source, scales):
-        if source is not None:
-            raise ValueError(f"{name} draws its own stimuli; leave `stimuli` out")
-        return Nothing(HOLDOUT[split])
-
-    return load_stimuli
-
-
 def enter(game, scale, stimuli):
     game.v_x = 0.0
     game.v_z = 0.0
@@ -110,22 +98,18 @@ def random(games, actions, start, stop):
         actions[i] = side_draw(games[i], RANDOM_ACTIONS, games[i].length, len(WALK_ACTIONS))
 
 
-def frames(seconds: float) -> int:
-    return round(seconds * FRAMES_PER_SECOND)
-
-
 def walked_task(
     *, name: str, rules: WalkedRules, scales: Mapping[str, Any], report: Mapping[str, str], **parts: Any
 ) -> Task:
-    """A task from its rules."""
+    """A task that is walked through, from its rules; `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
+    usual: dict[str, Any] = {"engine": "unity", "build_view": build_plain_view, "load_stimuli": load_nothing(name)}
     return Task(
         name=name,
         actions=WALK_ACTIONS,
         scales=scales,
         keywords=scale_keywords(type(scales["small"])),
         report={**REPORT, **report},
-        load_stimuli=load_nothing(name),
         **compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players),
-        **{"build_view": build_plain_view, **parts},
+        **(usual | parts),
     )

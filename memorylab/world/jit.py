@@ -21,7 +21,7 @@ def jit(function: Callable | None = None, *, fastmath: bool = False, inline: boo
     """
     if function is None:
         return lambda f: jit(f, fastmath=fastmath, inline=inline)
-    return stamped(function, source_stamp(Path(function.__code__.co_filename)), fastmath=fastmath, forceinline=inline)
+    return stamped(function, source_stamp(file_of(function)), fastmath=fastmath, forceinline=inline)
 
 
 def bind(template: Callable, rules: Any, name: str) -> Any:
@@ -31,7 +31,7 @@ def bind(template: Callable, rules: Any, name: str) -> Any:
     """
     function = FunctionType(template.__code__, {**template.__globals__, "rules": rules}, template.__name__)
     function.__qualname__ = f"{template.__name__}_of_{name}"  # names its file in the cache
-    stamps = {source_stamp(), *(stamp_of(rule) for rule in rules if is_compiled(rule))}
+    stamps = {source_stamp(file_of(template)), *(stamp_of(rule) for rule in rules if is_compiled(rule))}
     return stamped(function, None if None in stamps else "".join(sorted(map(str, stamps))))
 
 
@@ -49,17 +49,21 @@ def stamped(function: Callable, stamp: str | None, **options: Any) -> Any:
     return dispatcher
 
 
+def file_of(function: Callable) -> Path:
+    return Path(function.__code__.co_filename)
+
+
 def stamp_of(dispatcher: Any) -> str | None:
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     return cache_file and cache_file._source_stamp
 
 
-def source_stamp(file: Path | None = None) -> str | None:
+def source_stamp(file: Path) -> str | None:
     """A digest of every source file that the compiled code in `file` may call into: the package's, and those beside it.
 
     Code that was typed at a prompt stands in no file, and has no stamp.
     """
-    if file is None or PACKAGE in file.parents:
+    if PACKAGE in file.parents:
         return package_digest()
     return package_digest() + folder_digest(file.parent) if file.is_file() else None
 

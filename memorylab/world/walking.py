@@ -21,6 +21,7 @@ FULL_TURN = 43  # steps of looking one way that turn a walker once round
 SECONDS = 1 / 60  # per frame
 FRICTION = 6.0  # share of the speed lost per second
 ACCELERATION = 10.0  # of the full speed, per second
+TOUCH = 0.05  # a walker this near to a box touches it
 SKIN = 1e-6  # what is kept between a walker and a wall
 
 WALKER = [("v_x", "f8"), ("v_z", "f8"), ("sticks", "f8", (4,)), ("box_solid", "u1", (MAX_BOXES,))]
@@ -147,6 +148,17 @@ def is_free(game, x, z, radius):
             if west < x + radius and east > x - radius and south < z + radius and north > z - radius:
                 return False
     return True
+
+
+@jit
+def touched_box(game, first, last, radius):
+    """The box from first to last - 1 that the walker touches; -1 for none."""
+    near = radius + TOUCH
+    for number in range(first, last):
+        west, east, _, _, south, north = game.boxes[number]
+        if west < game.x + near and east > game.x - near and south < game.z + near and north > game.z - near:
+            return number
+    return -1
 
 
 @jit

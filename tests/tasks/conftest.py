@@ -5,7 +5,7 @@ import pytest
 
 from memorylab.envs.single import MemoryEnv
 from memorylab.tasks.psychlab import trial
-from memorylab.tasks.task import MODULES
+from memorylab.tasks.task import PACKAGED
 
 
 class Table:
@@ -15,7 +15,7 @@ class Table:
         self.env = MemoryEnv(task, level, **options)
         self.env.reset(seed=options.get("seed", 0))
         self.task = self.env.games.task
-        self.module = importlib.import_module(f"memorylab.tasks.{MODULES[self.task.name]}")
+        self.module = importlib.import_module(f"memorylab.tasks.{PACKAGED[self.task.short]}")
         self.rules = self.task.step.py_func.__globals__["rules"]
 
     @property

@@ -3,7 +3,7 @@
 import pytest
 
 from memorylab.tasks.locomotion import WalkedRules, walked_task
-from memorylab.tasks.psychlab.trial import TrialRules, psychlab_task
+from memorylab.tasks.psychlab.trial import TrialRules, trial_task
 from memorylab.tasks.rooms import spot_diff_basic as basic
 from memorylab.tasks.task import find_task
 
@@ -15,7 +15,7 @@ def test_a_missing_rule_is_one_sentence():
     with pytest.raises(ValueError, match="the task mine has no rule 'play'; a walked task needs begin_episode, play, "):
         walked_task(rules=rules, **PARTS)
     with pytest.raises(ValueError, match="the task mine has no rule 'buttons'; a task of trials needs buttons, "):
-        psychlab_task(name="mine", rules=TrialRules(), scales=find_task("cr").scales)
+        trial_task(name="mine", rules=TrialRules(), scales=find_task("cr").scales)
 
 
 def test_a_misspelt_rule_is_one_sentence():

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from memorylab.world import jit as module
+from memorylab.world import rng
 from memorylab.world.jit import bind, jit
 from memorylab.world.rng import mix
 
 
 def test_a_cached_function_is_stamped_with_all_compiled_code(tmp_path, monkeypatch):
-    assert module.stamp_of(mix) == module.source_stamp()
+    assert module.stamp_of(mix) == module.source_stamp(Path(rng.__file__))
     monkeypatch.setattr(module, "PACKAGE", tmp_path)
 
     def stamp_after(name: str, text: str) -> str | None:
@@ -19,7 +20,7 @@ def test_a_cached_function_is_stamped_with_all_compiled_code(tmp_path, monkeypat
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         module.package_digest.cache_clear()
-        return module.source_stamp()
+        return module.source_stamp(path)
 
     stamps = [stamp_after(f"{part}/deep/called.py", text) for part in ("world", "tasks") for text in ("a = 1", "a = 2")]
     assert len(set(stamps)) == 4

@@ -13,12 +13,13 @@ from memorylab.tasks.locomotion import (
     SceneView,
     WalkedRules,
     build_scene_view,
-    frames,
     walked_fields,
     walked_task,
 )
 from memorylab.tasks.navigation.maze_layout import GOAL, SPAWN, draw_marked_cell, generate_maze
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stimuli import some_pictures
+from memorylab.world.building import put_oval
 from memorylab.world.jit import jit
 from memorylab.world.materials import FLOOR_STYLES, MATERIALS, WALL_STYLES
 from memorylab.world.materials import SIZE as TEXTURE_SIZE
@@ -55,8 +56,7 @@ class Maze:
                 raise ValueError(f"{name} must be {kind} number from {low} to {high}, not {value!r}")
         if self.room_side > self.cells - 2:
             raise ValueError(f"room_side must fit into the maze: at most {self.cells - 2}, not {self.room_side}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         return self.cells, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
@@ -146,9 +146,7 @@ def furnish_maze(game):
     game.first_picture = FIRST_PICTURE
     game.hanging = game.key
     game.num_ovals = 1
-    oval = game.ovals[0]
-    oval[0], oval[1], oval[2], oval[3], oval[4] = game.goal_column + 0.5, 0.45, game.goal_row + 0.5, 0.2, 0.28
-    game.oval_material[0] = GOAL_MATERIAL
+    put_oval(game, 0, game.goal_column + 0.5, 0.45, game.goal_row + 0.5, 0.2, 0.28, GOAL_MATERIAL)
 
 
 @jit
@@ -224,13 +222,21 @@ def forget(game):
 
 TASK = walked_task(
     name="visible_goal_procedural_maze",
-    short="vgm",
     title="Visible Goal Procedural Maze",
     rule="Find the golden oval in the maze, then find it again from wherever you respawn: it stays where it is.",
+    instructions=(
+        "The goal is a golden oval somewhere in a maze that is new in every episode.",
+        "Reaching it pays 10 and puts you down elsewhere in the same maze: find the way back as often as you can.",
+    ),
+    counter=("goals", "Goals"),
+    stimuli={"train": "goals in the northern half", "holdout": "goals in the southern half"},
+    family="navigation",
+    engine="dmlab",
     rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
     build_view=build_view,
+    card_step=30,
 )

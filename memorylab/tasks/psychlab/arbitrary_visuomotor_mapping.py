@@ -6,6 +6,7 @@ random order; a perfect pass adds a pair, an imperfect one is repeated. A pair's
 
 import numpy as np
 
+from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
@@ -15,14 +16,13 @@ from memorylab.tasks.psychlab.trial import (
     PSYCHLAB,
     RIGHT_ANSWER,
     WRONG_ANSWER,
-    Session,
     TrialRules,
     await_answer,
     paint_button,
-    psychlab_task,
     show,
+    trial_task,
 )
-from memorylab.tasks.stimuli import load_pictures
+from memorylab.tasks.stimuli import PICTURE_HALVES, load_pictures
 from memorylab.world.canvas import BLACK, WHITE, rgb, stamp
 from memorylab.world.jit import jit
 from memorylab.world.rng import below_unmarked, shuffled, side_draw
@@ -68,7 +68,7 @@ def begin_trial(game, scale, stimuli):
     pair = below_unmarked(game, game.pairs, game.shown)
     game.shown |= 1 << pair
     game.picture = shuffled(pair, len(stimuli.pictures), game.key)
-    game.right = side_draw(game, DIRECTIONS, pair, len(BUTTONS))
+    game.correct = side_draw(game, DIRECTIONS, pair, len(BUTTONS))
     game.cue = pair == game.pairs - 1 and not game.newest_shown
     show(game, CHOOSE)
 
@@ -79,9 +79,9 @@ def play_phase(game, u, v, scale):
 
 
 @jit
-def end_trial(game, correct):
+def end_trial(game, is_correct):
     game.newest_shown |= game.cue
-    game.perfect &= correct
+    game.perfect &= is_correct
     pass_is_over = game.shown == (1 << game.pairs) - 1
     if pass_is_over:
         if game.perfect and game.pairs < MAX_PAIRS:
@@ -95,11 +95,11 @@ def end_trial(game, correct):
 def paint(game, canvas, stimuli):
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
-        is_right = button == game.right
+        is_correct = button == game.correct
         if game.phase == ANSWERED:
-            colour = RIGHT_ANSWER if is_right else WRONG_ANSWER
+            colour = RIGHT_ANSWER if is_correct else WRONG_ANSWER
         elif game.cue:
-            colour = CUE if is_right else NOT_CUED
+            colour = CUE if is_correct else NOT_CUED
         else:
             colour = BLACK
         paint_button(canvas, BUTTONS, button, colour)
@@ -116,11 +116,15 @@ def load_stimuli(split, width, source, scales):
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, min(pairs, MAX_PAIRS))
 
 
-TASK = psychlab_task(
+TASK = trial_task(
     name="arbitrary_visuomotor_mapping",
-    short="avm",
     title="Arbitrary Visuomotor Mapping",
     rule="Each picture belongs to one of four buttons: it is marked when the picture is new, remember it afterwards.",
+    instructions=(
+        "A picture belongs to one of four buttons. The first time it is shown, its button is green.",
+        "Later no button is marked: remember which one it was.",
+    ),
+    stimuli=PICTURE_HALVES,
     rules=TrialRules(
         buttons=BUTTONS,
         background=BACKGROUND,
@@ -134,4 +138,5 @@ TASK = psychlab_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    card_step=24,
 )

@@ -2,21 +2,22 @@
 
 import numpy as np
 
+from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
+    FEW_TRIALS_FIRST,
     FIRST_PHASE,
     PSYCHLAB,
     STUDY_FRAMES,
-    Session,
     TrialRules,
     await_answer,
     paint_answered_button,
-    psychlab_task,
     show,
     time_is_up,
+    trial_task,
 )
-from memorylab.tasks.stimuli import HOLDOUT, Nothing
+from memorylab.tasks.stimuli import load_nothing
 from memorylab.world.canvas import BLACK, WHITE, fill_box, fill_disc, fill_square, rgb
 from memorylab.world.gaze import inside
 from memorylab.world.jit import jit
@@ -103,9 +104,9 @@ def begin_trial(game, scale, stimuli):
     domain = below(game, NUM_DOMAINS)
     draw_array(game, domain)
     game.changed = -1
-    game.right = SAME
+    game.correct = SAME
     if fraction(game) < 0.5:
-        game.right = DIFFERENT
+        game.correct = DIFFERENT
         draw_change(game, domain)
     show(game, STUDY, STUDY_FRAMES)
 
@@ -223,17 +224,16 @@ def needs_memory(game):
     return True
 
 
-def load_stimuli(split, width, source, scales):
-    if source is not None:
-        raise ValueError("change_detection draws its own stimuli; leave `stimuli` out")
-    return Nothing(HOLDOUT[split])
-
-
-TASK = psychlab_task(
+TASK = trial_task(
     name="change_detection",
-    short="cd",
     title="Change Detection",
     rule="Study the array; after a delay and the black disc, look at the left button if something changed, else right.",
+    instructions=(
+        "An array of squares and letters flashes up for less than half a second. Then comes a blank delay.",
+        "Look at the black disc: the array comes back. Left button: something changed. Right button: all the same.",
+    ),
+    stimuli={"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)},
+    curriculum={"delays": (2, 8, 64), **FEW_TRIALS_FIRST},
     rules=TrialRules(
         buttons=BUTTONS,
         background=BACKGROUND,
@@ -245,5 +245,6 @@ TASK = psychlab_task(
     ),
     scales=SCALES,
     game=GAME,
-    load_stimuli=load_stimuli,
+    load_stimuli=load_nothing("change_detection"),
+    card_step=60,
 )

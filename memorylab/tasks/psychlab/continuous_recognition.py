@@ -2,18 +2,18 @@
 
 import numpy as np
 
+from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     CHOOSE,
     PICTURE_SIDE,
     PSYCHLAB,
-    Session,
     TrialRules,
     await_answer,
     paint_answered_button,
-    psychlab_task,
     show,
+    trial_task,
 )
-from memorylab.tasks.stimuli import load_pictures
+from memorylab.tasks.stimuli import PICTURE_HALVES, load_pictures
 from memorylab.world.canvas import BLACK, WHITE, stamp
 from memorylab.world.jit import jit
 from memorylab.world.rng import below, fraction, shuffled
@@ -42,11 +42,11 @@ def begin_episode(game, scale, stimuli):
 @jit
 def begin_trial(game, scale, stimuli):
     if game.shown == 0 or fraction(game) < 0.5:
-        game.right = NEW
+        game.correct = NEW
         card = game.shown
         game.shown += 1
     else:
-        game.right = OLD
+        game.correct = OLD
         card = below(game, game.shown)
     game.picture = shuffled(card, len(stimuli.pictures), game.key)
     show(game, CHOOSE)
@@ -74,11 +74,12 @@ def load_stimuli(split, width, source, scales):
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, needed)
 
 
-TASK = psychlab_task(
+TASK = trial_task(
     name="continuous_recognition",
-    short="cr",
     title="Continuous Recognition",
     rule="Look left if the picture is new, right if it was shown before.",
+    instructions=("Left button: this picture is new. Right button: you have seen it before.",),
+    stimuli=PICTURE_HALVES,
     rules=TrialRules(
         buttons=BUTTONS,
         background=BACKGROUND,
@@ -91,4 +92,5 @@ TASK = psychlab_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    card_step=66,
 )

@@ -6,16 +6,15 @@ fixes the answer and shows feedback; the reward comes, and the trial ends, when 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.psychlab.session import SCALE, Session
 from memorylab.tasks.stepping import (
     ENDED,
     EPISODE,
     EPISODE_REPORT,
-    FRAMES_PER_SECOND,
     FRAMES_PER_STEP,
     OUT_OF_TIME,
     GameRules,
@@ -70,47 +69,11 @@ PSYCHLAB = [
     ("phase", "i4"),
     ("timer", "i4"),
     ("trial", "i4"),
-    ("right", "i4"),
+    ("correct", "i4"),
     ("answer", "i4"),
     ("repaint", "i4"),
 ]
-REPORT = EPISODE_REPORT | {"trial": "trial", "answer": "answer", "right_answer": "right"}
-
-MAX_DELAYS = 32
-SCALE = np.dtype([("trials", "i4"), ("frames", "i4"), ("num_delays", "i4"), ("delays", "i4", (MAX_DELAYS,))])
-
-
-@dataclass(frozen=True)
-class Session:
-    """How long an episode lasts and, where something must be held in mind, for how many frames."""
-
-    trials: int
-    seconds: float
-    delays: tuple[int, ...] = ()
-
-    def __post_init__(self):
-        if np.ndim(self.delays) == 0:
-            object.__setattr__(self, "delays", (self.delays,))
-        object.__setattr__(self, "delays", tuple(self.delays))
-        if not whole(self.trials) or self.trials < 1:
-            raise ValueError(f"trials must be a whole number, 1 or more, not {self.trials!r}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
-        if len(self.delays) > MAX_DELAYS or not all(whole(d) and 1 <= d < 1e6 for d in self.delays):
-            raise ValueError(f"delays must be up to {MAX_DELAYS} whole numbers of frames, 1 or more, not {self.delays}")
-
-    def record(self) -> tuple:
-        delays = np.zeros(MAX_DELAYS, np.int32)
-        delays[: len(self.delays)] = self.delays
-        return self.trials, round(self.seconds * FRAMES_PER_SECOND), len(self.delays), delays
-
-    def text(self) -> str:
-        delays = f", delays {' '.join(map(str, self.delays))}" if self.delays else ""
-        return f"{self.trials} trials, {self.seconds:g} s{delays}"
-
-
-def whole(number: Any) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+REPORT = EPISODE_REPORT | {"trial": "trial", "answer": "answer", "right_answer": "correct"}
 
 
 class PanelView(NamedTuple):
@@ -169,7 +132,7 @@ def paint_button(canvas, buttons, button, colour):
 def paint_answered_button(game, canvas, buttons, button, plain):
     """The pressed button tells whether it was right; the others stay as they were."""
     pressed = game.phase == ANSWERED and game.answer == button
-    feedback = RIGHT_ANSWER if game.answer == game.right else WRONG_ANSWER
+    feedback = RIGHT_ANSWER if game.answer == game.correct else WRONG_ANSWER
     paint_button(canvas, buttons, button, feedback if pressed else plain)
 
 
@@ -207,7 +170,7 @@ def within_reach(yaw, buttons):
 
 
 @jit
-def end_quietly(game, correct):
+def end_quietly(game, is_correct):
     pass
 
 
@@ -221,7 +184,7 @@ class TrialRules(NamedTuple):
     play_phase: Any = None  # (game, u, v, scale): a frame of the task's own phases, with gaze at (u, v)
     paint: Any = None  # (game, canvas, stimuli): what the panel shows in this phase
     needs_memory: Any = None  # (game) -> bool: must a player without memory guess in this trial?
-    end_trial: Any = end_quietly  # (game, correct)
+    end_trial: Any = end_quietly  # (game, is_correct)
 
 
 rules = TrialRules()  # those of a task, once `bind` has bound them
@@ -234,7 +197,7 @@ def enter(game, scale, stimuli):
     game.pitch = 0.0
     game.off_panel = 0
     game.trial = 0
-    game.right = -1
+    game.correct = -1
     game.answer = -1
     show(game, FIXATE)
     rules.begin_episode(game, scale, stimuli)
@@ -251,8 +214,8 @@ def play_frame(game, action, scale, stimuli):
             rules.begin_trial(game, scale, stimuli)
     elif game.phase == ANSWERED:
         if not inside(u, v, rules.buttons[game.answer, 0], rules.buttons[game.answer, 1], BUTTON_SIDE):
-            reward = 1.0 if game.answer == game.right else 0.0
-            rules.end_trial(game, game.answer == game.right)
+            reward = 1.0 if game.answer == game.correct else 0.0
+            rules.end_trial(game, game.answer == game.correct)
             game.trial += 1
             show(game, REST)
     else:
@@ -322,7 +285,7 @@ def remembering(games, actions, start, stop):
     for i in range(start, stop):
         game = games[i]
         if game.phase == CHOOSE:
-            actions[i] = look_towards_button(game, rules.buttons, game.right)
+            actions[i] = look_towards_button(game, rules.buttons, game.correct)
         else:
             actions[i] = look_towards_centre(game)
 
@@ -333,7 +296,7 @@ def forgetting(games, actions, start, stop):
         game = games[i]
         if game.phase == CHOOSE:
             guess = side_draw(game, GUESSES, game.trial, len(rules.buttons))
-            actions[i] = look_towards_button(game, rules.buttons, guess if rules.needs_memory(game) else game.right)
+            actions[i] = look_towards_button(game, rules.buttons, guess if rules.needs_memory(game) else game.correct)
         else:
             actions[i] = look_towards_centre(game)
 
@@ -347,17 +310,39 @@ def random(games, actions, start, stop):
 # --- assembly
 
 
-def psychlab_task(*, name: str, rules: TrialRules, scales: Mapping[str, Session], **parts: Any) -> Task:
-    """A task of trials from its rules."""
+GAZE_INSTRUCTIONS = (
+    "You look straight ahead: the marks on the frame show where. Look at the red cross to begin a trial.",
+    "To answer, move your gaze onto a button, then off it again: green was right and pays 1.",
+    "Stay on the panel: five seconds of looking away end the episode.",
+)
+FEW_TRIALS_FIRST = {"trials": (1, 2, 4, 8, 16, 32)}
+
+
+def trial_task(
+    *,
+    name: str,
+    rules: TrialRules,
+    scales: Mapping[str, Session],
+    instructions: tuple[str, ...],
+    family: str = "psychlab",
+    curriculum: Mapping[str, tuple[int, ...]] = FEW_TRIALS_FIRST,
+    **parts: Any,
+) -> Task:
+    """A task of trials from its rules; `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     return Task(
         name=name,
+        family=family,
+        engine="dmlab",
         actions=LOOK_ACTIONS,
         scales=scales,
         keywords=("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds"),
         scale_record=SCALE,
         report=REPORT,
         build_view=build_view,
+        instructions=(*instructions, *GAZE_INSTRUCTIONS),
+        counter=("trial", "Trials"),
+        curriculum=curriculum,
         **compile_game("a task of trials", name, rules, GameRules(enter, play_frame, draw), players),
         **parts,
     )

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
@@ -9,13 +10,12 @@ from memorylab.tasks.psychlab.trial import (
     FIRST_PHASE,
     PSYCHLAB,
     STUDY_FRAMES,
-    Session,
     TrialRules,
     await_answer,
     paint_answered_button,
-    psychlab_task,
     show,
     time_is_up,
+    trial_task,
 )
 from memorylab.tasks.stimuli import load_digits
 from memorylab.world.canvas import BLACK, WHITE, fill_disc, stamp
@@ -75,10 +75,10 @@ def begin_trial(game, scale, stimuli):
 
     game.target = below(game, NUM_DIGITS)
     game.what = draw_picture(game, game.target, stimuli)
-    game.right = below(game, len(BUTTONS))
+    game.correct = below(game, len(BUTTONS))
     used = 1 << game.target
     for edge in range(len(BUTTONS)):
-        game.digits[edge] = game.target if edge == game.right else below_unmarked(game, NUM_DIGITS, used)
+        game.digits[edge] = game.target if edge == game.correct else below_unmarked(game, NUM_DIGITS, used)
         used |= 1 << game.digits[edge]
         game.where[edge] = draw_picture(game, game.digits[edge], stimuli)
     show(game, WHAT, STUDY_FRAMES)
@@ -134,11 +134,15 @@ def load_stimuli(split, width, source, scales):
     return load_digits(split, round(WHAT_SIDE * texels), round(WHERE_SIDE * texels), source)
 
 
-TASK = psychlab_task(
+TASK = trial_task(
     name="what_then_where",
-    short="wtw",
     title="What Then Where",
     rule="Remember the digit, then where it stands among four; after the white disc, look at the button in that place.",
+    instructions=(
+        "A digit flashes up; remember it. Then four digits flash up: remember where yours stands.",
+        "Look at the white disc, then at the button in that place.",
+    ),
+    stimuli={"train": "digits 0 to 4", "holdout": "digits 5 to 9"},
     rules=TrialRules(
         buttons=BUTTONS,
         background=BACKGROUND,
@@ -151,4 +155,5 @@ TASK = psychlab_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    card_step=42,
 )

@@ -6,6 +6,8 @@ having seen them.
 
 from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_INSTRUCTIONS,
+    COLOUR_HALVES,
     COLOURS,
     REPORT,
     SCALE,
@@ -94,12 +96,15 @@ def play(game, action, scale, stimuli):
 
 TASK = walked_task(
     name="spot_diff_basic",
-    short="sdb",
     title="Spot the Difference: Basic",
     rule="One block has another colour in the second room: walk up to it.",
+    instructions=(*BLOCK_INSTRUCTIONS, "What differs is the colour of one of two blocks."),
+    stimuli=COLOUR_HALVES,
+    family="rooms",
     rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=3,
 )

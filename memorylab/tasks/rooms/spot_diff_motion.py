@@ -5,6 +5,7 @@ import math
 from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_HALF,
+    BLOCK_INSTRUCTIONS,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
@@ -142,12 +143,21 @@ def play(game, action, scale, stimuli):
 
 TASK = walked_task(
     name="spot_diff_motion",
-    short="sdm",
     title="Spot the Difference: Motion",
     rule="One block moves in another figure in the second room: walk up to it.",
+    instructions=(
+        *BLOCK_INSTRUCTIONS,
+        "What differs is the figure in which one of two blocks moves; touch its stand.",
+    ),
+    stimuli={
+        "train": "circle, square, star, hexagon, horizontal line, rising line",
+        "holdout": "still, triangle, pentagon, eight, vertical line, falling line",
+    },
+    family="rooms",
     rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=54,
 )

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memorylab.tasks.locomotion import WalkedRules, frames, walked_task
+from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_INSTRUCTIONS,
+    COLOUR_HALVES,
     COLOURS,
     MAX_BLOCKS,
     REPORT,
@@ -20,6 +22,7 @@ from memorylab.tasks.rooms.spot_difference import (
     set_gates,
     spot,
 )
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.world.jit import jit
 from memorylab.world.rng import below, below_except, uniform
 
@@ -38,8 +41,7 @@ class Crowd:
             isinstance(n, (int, np.integer)) and 2 <= n <= MOST_OBJECTS for n in objects
         ):
             raise ValueError(f"objects must be whole numbers from 2 to {MOST_OBJECTS}, not {objects}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         choices = np.zeros(MAX_BLOCKS, np.int32)
@@ -94,12 +96,15 @@ def play(game, action, scale, stimuli):
 
 TASK = walked_task(
     name="spot_diff_multi_object",
-    short="sdmo",
     title="Spot the Difference: Multi-Object",
     rule="One of many blocks has another colour in the second room: walk up to it.",
+    instructions=(*BLOCK_INSTRUCTIONS, "What differs is the colour of one of many blocks."),
+    stimuli=COLOUR_HALVES,
+    family="rooms",
     rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=48,
 )

@@ -3,6 +3,8 @@
 from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_diff_basic import SCALES, paint_blocks
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_INSTRUCTIONS,
+    COLOUR_HALVES,
     COLOURS,
     REPORT,
     SCALE,
@@ -48,12 +50,18 @@ def play(game, action, scale, stimuli):
 
 TASK = walked_task(
     name="spot_diff_passive",
-    short="sdp",
     title="Spot the Difference: Passive",
     rule="One block has another colour in the second room: walk up to it.",
+    instructions=(
+        *BLOCK_INSTRUCTIONS,
+        "What differs is the colour of one of two blocks, which you pass on your way.",
+    ),
+    stimuli=COLOUR_HALVES,
+    family="rooms",
     rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=54,
 )

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memorylab.tasks.locomotion import GUESSES, frames, walked_fields
-from memorylab.tasks.rooms.choosing import put_box, touched_box
+from memorylab.tasks.locomotion import GUESSES, walked_fields
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import ENDED
+from memorylab.world.building import put_box
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
 from memorylab.world.rng import side_draw, uniform
@@ -22,6 +23,7 @@ from memorylab.world.walking import (
     LOOK_RIGHT,
     in_view,
     step_towards,
+    touched_box,
     turn_towards,
     walk,
     way_around,
@@ -42,8 +44,7 @@ class Waiting:
     def __post_init__(self):
         if isinstance(self.delay, str) or not 0 <= self.delay < 1e5:
             raise ValueError(f"delay must be a number of seconds, 0 or more, not {self.delay!r}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         return frames(self.delay), frames(self.seconds), 1, np.full(MAX_BLOCKS, 2)
@@ -82,10 +83,16 @@ SPOT_DIFFERENCE = np.dtype(
     ],
     align=True,
 )
+BLOCK_INSTRUCTIONS = (
+    "You begin in the first room. Look at the blocks and remember them.",
+    "Walk through the corridor in the north. Its gates close around you for a while, then the far one opens.",
+    "In the second room one block is different. Walk into it: that pays 1, any other 0, and the episode ends.",
+)
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
 
 TRAIN_COLOURS = ("Red", "Green", "Blue", "White", "Slate")
 HOLDOUT_COLOURS = ("Yellow", "Brown", "Pink", "Orange", "Purple")
+COLOUR_HALVES = {"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)}
 COLOURS = np.array([[MATERIALS[name] for name in names] for names in (TRAIN_COLOURS, HOLDOUT_COLOURS)])
 MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["floor 3"], MATERIALS["gate"]
 
