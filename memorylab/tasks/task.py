@@ -27,7 +27,7 @@ class Scale(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """All that is known of a task. `walked_task` and `psychlab_task` fill in what their families share."""
+    """All that is known of a task. `walked_task` and `trial_task` fill in what their families share."""
 
     name: str
     title: str
@@ -140,7 +140,7 @@ def add_task(task: Task) -> None:
 def check_task(task: Any) -> None:
     """What a task from outside may get wrong, one sentence each."""
     if not isinstance(task, Task):
-        raise ValueError(f"a task is made by walked_task or psychlab_task; {task!r} is none")
+        raise ValueError(f"a task is made by walked_task or trial_task; {task!r} is none")
     for name in (task.name, task.short):
         if not name.isidentifier():
             raise ValueError(f"the name and the short name of a task are plain words such as spot_diff, not {name!r}")
