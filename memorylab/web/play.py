@@ -24,7 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDiscon
 from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import TASKS, Task, find_task, task_names
+from memorylab.tasks.task import Task, find_task, task_names
 from memorylab.web.cards import draw_card
 from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_seed
 from memorylab.web.pages import CARDS, fixed_route, page_routes
@@ -328,9 +328,10 @@ async def send_catalogue(request: Request) -> Response:
 
 
 def card_route(task: str) -> Route:
-    """The packaged picture; that of a user's own task is drawn when somebody asks."""
-    if task in TASKS:
-        return fixed_route(f"/picture/{task}", CARDS / f"{task}.png")
+    """The packaged picture; where there is none, as for a user's own task, it is drawn when somebody asks."""
+    packaged = CARDS / f"{task}.png"
+    if packaged.exists():
+        return fixed_route(f"/picture/{task}", packaged)
 
     async def answer(request: Request) -> Response:
         return Response(await asyncio.to_thread(draw_card, task), media_type="image/png")

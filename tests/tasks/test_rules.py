@@ -15,15 +15,15 @@ def test_a_missing_rule_is_one_sentence():
     with pytest.raises(ValueError, match="the task mine has no rule 'play'; a walked task needs begin_episode, play, "):
         walked_task(rules=rules, **PARTS)
     with pytest.raises(ValueError, match="the task mine has no rule 'buttons'; a task of trials needs buttons, "):
-        trial_task(name="mine", rules=TrialRules(), scales=find_task("cr").scales)
+        trial_task(name="mine", rules=TrialRules(), scales=find_task("cr").scales, instructions=())
 
 
 def test_a_misspelt_rule_is_one_sentence():
     with pytest.raises(TypeError, match="unexpected keyword argument 'plya'"):
-        WalkedRules(plya=basic.play)
+        WalkedRules(plya=basic.spot)
 
 
 def test_a_rule_that_is_not_compiled_is_one_sentence():
-    rules = WalkedRules(basic.begin_episode, basic.play.py_func, basic.remember, basic.forget)
+    rules = WalkedRules(basic.begin_episode, basic.spot.py_func, basic.remember, basic.forget)
     with pytest.raises(ValueError, match="the rule 'play' of the task mine is not compiled: write @jit above it"):
         walked_task(rules=rules, **PARTS)

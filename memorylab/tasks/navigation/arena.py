@@ -17,17 +17,9 @@ from memorylab.tasks.task import Task
 from memorylab.world.building import put_oval
 from memorylab.world.jit import bind, jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.paths import way_around, way_is_clear
 from memorylab.world.rng import below, hashed, uniform
-from memorylab.world.walking import (
-    FULL_TURN,
-    LOOK_RIGHT,
-    in_view,
-    is_free,
-    step_towards,
-    walk,
-    way_around,
-    way_is_clear,
-)
+from memorylab.world.walking import FULL_TURN, LOOK_RIGHT, in_view, is_free, step_towards, walk
 
 
 class Goal(NamedTuple):

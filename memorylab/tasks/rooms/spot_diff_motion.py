@@ -138,7 +138,7 @@ def move_blocks(game):
 @jit
 def play(game, action, scale, stimuli):
     move_blocks(game)
-    return spot(game, action, scale)
+    return spot(game, action, scale, stimuli)
 
 
 TASK = walked_task(

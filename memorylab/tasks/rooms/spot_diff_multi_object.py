@@ -89,11 +89,6 @@ def paint_blocks(game, colours):
         game.stimulus[1, k] = colours[below_except(game, len(colours), colour) if k == game.altered else colour]
 
 
-@jit
-def play(game, action, scale, stimuli):
-    return spot(game, action, scale)
-
-
 TASK = walked_task(
     name="spot_diff_multi_object",
     title="Spot the Difference: Multi-Object",
@@ -101,7 +96,7 @@ TASK = walked_task(
     instructions=(*BLOCK_INSTRUCTIONS, "What differs is the colour of one of many blocks."),
     stimuli=COLOUR_HALVES,
     family="rooms",
-    rules=WalkedRules(begin_episode, play, remember, forget),
+    rules=WalkedRules(begin_episode, spot, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,

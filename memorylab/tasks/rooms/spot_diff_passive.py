@@ -43,11 +43,6 @@ def line_up_blocks(game):
         game.home_z[k] = room_1_north(game) - 1.2
 
 
-@jit
-def play(game, action, scale, stimuli):
-    return spot(game, action, scale)
-
-
 TASK = walked_task(
     name="spot_diff_passive",
     title="Spot the Difference: Passive",
@@ -58,7 +53,7 @@ TASK = walked_task(
     ),
     stimuli=COLOUR_HALVES,
     family="rooms",
-    rules=WalkedRules(begin_episode, play, remember, forget),
+    rules=WalkedRules(begin_episode, spot, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,

@@ -15,6 +15,7 @@ from memorylab.tasks.stepping import ENDED
 from memorylab.world.building import put_box
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.paths import way_around, way_is_clear
 from memorylab.world.rng import side_draw, uniform
 from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import (
@@ -26,8 +27,6 @@ from memorylab.world.walking import (
     touched_box,
     turn_towards,
     walk,
-    way_around,
-    way_is_clear,
 )
 
 MAX_BLOCKS = (MAX_BOXES - 2) // 2
@@ -187,7 +186,7 @@ def see_blocks(game):
 
 
 @jit
-def spot(game, action, scale):
+def spot(game, action, scale, stimuli):
     """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
     walk(game, action, SPEED, RADIUS)
     pass_gates(game, scale.delay)
