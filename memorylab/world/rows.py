@@ -94,20 +94,6 @@ def draw_zenith_row(row, columns, rays, sky, sky_start):
         texels[i] = texel if is_above else texel_before
 
 
-@jit(inline=True)
-def draw_backdrop_row(row, sides, sky, columns, rays, limits, passing, floor_material, sky_start):
-    """Walls, and the floor below or the sky above them, where rays get so far."""
-    nearest, farthest, lowest_zenith = limits
-    if nearest <= passing:
-        draw_wall_row(row, sides, columns, rays)
-    if farthest > passing and rays.y < float32(0):
-        draw_floor_row(row, sides, columns, rays, passing, floor_material)
-    elif farthest > passing:
-        draw_sky_row(row, sides, columns, rays, passing, sky)
-        if rays.y > lowest_zenith:
-            draw_zenith_row(row, columns, rays, sky, sky_start)
-
-
 @jit(fastmath=True, inline=True)
 def rise_through(rays, box):
     """The depths between which a row passes a box's height."""

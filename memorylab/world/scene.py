@@ -15,7 +15,15 @@ from memorylab.world.jit import jit
 from memorylab.world.pixels import whole_vectors, write_row
 from memorylab.world.raycast import cast_bearings
 from memorylab.world.rays import FAR, pick_bearings, rays_of, view_of
-from memorylab.world.rows import Row, draw_backdrop_row, draw_boxed_row, draw_oval_row
+from memorylab.world.rows import (
+    Row,
+    draw_boxed_row,
+    draw_floor_row,
+    draw_oval_row,
+    draw_sky_row,
+    draw_wall_row,
+    draw_zenith_row,
+)
 from memorylab.world.sight import FOOT, LEFT, NUMBER, RIGHT, TOP, box_of, find_things, oval_of
 
 MAX_BOXES = 34
@@ -97,7 +105,15 @@ def draw_scene(game, surfaces, sky_start, picture):
             limits = prepare_columns(
                 game, sides, sky, columns, row_walls, row_looks, rays, ahead, int32(sky_start), seen, num_boxes
             )
+        nearest, farthest, lowest_zenith = limits
         passing = passing_depth(rays, wall_height)
-        draw_backdrop_row(row, sides, sky, columns, rays, limits, passing, floor_material, int32(sky_start))
+        if nearest <= passing:
+            draw_wall_row(row, sides, columns, rays)
+        if farthest > passing and rays.y < float32(0):
+            draw_floor_row(row, sides, columns, rays, passing, floor_material)
+        elif farthest > passing:
+            draw_sky_row(row, sides, columns, rays, passing, sky)
+            if rays.y > lowest_zenith:
+                draw_zenith_row(row, columns, rays, sky, int32(sky_start))
         draw_things_row(game, row, sides, line, rays, seen, num_boxes, num_things)
         write_row(surfaces, row.texels, row.lights, pixels, width, 3 * width * line)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import memorylab
-from memorylab.world import chance
+from memorylab.world import rng
 
 SHORT = {"seconds": 1.2, "size": (24, 32)}
-LARGEST = 2**chance.SEED_BITS - 1
+LARGEST = 2**rng.SEED_BITS - 1
 
 
 class Step(NamedTuple):
@@ -121,5 +121,5 @@ def test_no_two_seeds_share_a_stream():
         return undo_shift(z, 30)
 
     for seed in (0, 1, 2**53, 2**60, 2**60 + 1, LARGEST):
-        key = int(chance.episode_key(np.uint64(seed)))
-        assert (unmixed(key) - int(chance.GOLDEN)) % 2**64 == seed
+        key = int(rng.episode_key(np.uint64(seed)))
+        assert (unmixed(key) - int(rng.GOLDEN)) % 2**64 == seed
