@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from memorylab.tasks.levels import LEVELS
+from memorylab.tasks.stepping import EPISODE
 
 
 class Scale(Protocol):
@@ -144,6 +145,13 @@ def check_task(task: Any) -> None:
     for name in (task.name, task.short):
         if not name.isidentifier():
             raise ValueError(f"the name and the short name of a task are plain words such as spot_diff, not {name!r}")
+    unknown = {name for name, *_ in EPISODE} - {*(task.game.names or ())}
+    if unknown:
+        raise ValueError(
+            f"a game's record in the task {task.name} has no {min(unknown)!r}; begin it with walked_fields()"
+        )
+    if "frames" not in (task.scale_record.names or ()):
+        raise ValueError(f"the scale record of the task {task.name} has no field 'frames', the clock")
     missing = {"small", "large", "interpolate", "extrapolate"} - task.scales.keys()
     if missing:
         raise ValueError(f"the task {task.name} has no scale {min(missing)!r}; its levels need it")
@@ -156,10 +164,16 @@ def check_task(task: Any) -> None:
 @cache
 def load_additions() -> None:
     """Import what may add tasks: files named by the environment, and modules that installed packages name."""
-    for path in filter(None, os.environ.get(TASK_FILES, "").split(os.pathsep)):
-        import_file(Path(path))
+    paths = [Path(path).resolve() for path in os.environ.get(TASK_FILES, "").split(os.pathsep) if path]
+    if paths:
+        os.environ[TASK_FILES] = os.pathsep.join(map(str, paths))  # for processes that work in another folder
+    for path in paths:
+        import_file(path)
     for entry in entry_points(group=ENTRY_POINTS):
-        entry.load()
+        try:
+            entry.load()
+        except Exception as problem:
+            raise ValueError(f"the entry point {entry.value} cannot be used: {problem}") from problem
 
 
 def import_file(path: Path) -> None:
@@ -170,7 +184,7 @@ def import_file(path: Path) -> None:
         if is_module_of(sys.modules.get(name), path):
             return  # it is the script that runs, or was imported by it
     before = len(added)
-    sys.path.append(str(path.resolve().parent))
+    sys.path.append(str(path.parent))
     try:
         module = importlib.import_module(path.stem)
     except Exception as problem:
@@ -182,7 +196,7 @@ def import_file(path: Path) -> None:
 
 
 def is_module_of(module: Any, path: Path) -> bool:
-    return Path(getattr(module, "__file__", None) or "").resolve() == path.resolve()
+    return Path(getattr(module, "__file__", None) or "").resolve() == path
 
 
 def check_level(level: str) -> None:

@@ -281,7 +281,7 @@ def understood(text: str | None) -> dict[str, Any]:
     for name, allowed in fields.items():
         check_field(name, message[name], allowed)
     if message["do"] == "begin" and message["task"] not in task_names():
-        raise Refused("there is no such task")
+        raise Refused("task has a value that it cannot have")
     if "name" in message:
         message["name"] = plain_name(message["name"])
     return message

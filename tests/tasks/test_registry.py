@@ -1,11 +1,13 @@
 """The registry: a row for each task of the package, and whatever users add."""
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 
 import gymnasium
+import numpy as np
 import pytest
 
 import memorylab
@@ -67,6 +69,11 @@ def test_an_added_task_is_found_by_either_name_and_by_gymnasium(mine):
         ({"short": "change_detection"}, "there is a task called 'change_detection' already"),
         ({"name": "my task"}, "plain words such as spot_diff, not 'my task'"),
         ({"short": ""}, "plain words such as spot_diff, not ''"),
+        (
+            {"game": np.dtype([("seed", "u8")])},
+            "a game's record in the task mine has no 'draws'; begin it",
+        ),
+        ({"scale_record": np.dtype([("side", "f8")])}, "the scale record of the task mine has no field 'frames'"),
         ({"scales": {}}, "the task mine has no scale 'extrapolate'; its levels need it"),
         ({"scale_record": find_task("ti").scale_record}, "a scale of the task mine does not fit its record: "),
     ],
@@ -136,3 +143,18 @@ def test_an_installed_package_adds_tasks_by_an_entry_point(tmp_path, monkeypatch
     points = {"memorylab.tasks": [EntryPoint("any", "packaged_file", "memorylab.tasks")]}
     monkeypatch.setattr(registry, "entry_points", lambda group: points[group])
     assert find_task("f").name == "filed"
+
+
+def test_an_entry_point_that_is_no_use_is_one_sentence(monkeypatch):
+    point = EntryPoint("any", "no_such_module", "memorylab.tasks")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    with pytest.raises(ValueError, match="the entry point no_such_module cannot be used: No module named"):
+        task_names()
+
+
+def test_processes_in_another_folder_see_the_files_too(tmp_path, monkeypatch):
+    (tmp_path / "placed_file.py").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMORYLAB_TASKS", "placed_file.py")
+    assert task_names() == (*TASKS, "filed")
+    assert os.environ["MEMORYLAB_TASKS"] == str(tmp_path.resolve() / "placed_file.py")
