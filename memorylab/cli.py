@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
-from memorylab.tasks.task import SHORT_NAMES, TASKS, Task, check_level, find_task
+from memorylab.tasks.task import Task, check_level, find_task, short_names, task_names
 
 try:
     import rich
@@ -24,7 +24,6 @@ from memorylab.files import replacing
 from memorylab.laboratory.baseline import PLAYERS, Player, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
-from memorylab.laboratory.splits import stimuli_of
 from memorylab.tables import (
     as_csv,
     as_json,
@@ -51,14 +50,14 @@ def list_tasks(json: Flag = False) -> None:
     Args:
         json: Print JSON instead of a table.
     """
-    tasks = [find_task(name) for name in TASKS]
+    tasks = [find_task(name) for name in task_names()]
     if json:
         print(json_module.dumps([described(task) for task in tasks], indent=2))
         return
     for task in tasks:
         table = Table("level", "stimuli", "scale", title_justify="left", title=f"[bold]{task.name}[/] ({task.short})")
-        halves = "\n".join(f"{half} stimuli: {held}" for half, held in stimuli_of(task.name).items())
-        table.caption = f"{task.rule}\n{halves}\nscale keywords: {', '.join(task.keywords)}"
+        halves = [f"{half} stimuli: {stimuli}" for half, stimuli in task.stimuli.items()]
+        table.caption = "\n".join([task.rule, f"scale keywords: {', '.join(task.keywords)}", *halves])
         table.caption_justify = "left"
         for level, (_, stimuli) in LEVELS.items():
             table.add_row(level, stimuli, " or ".join(scale.text() for scale in task.scales_of(level)))
@@ -407,12 +406,12 @@ def described(task: Task) -> dict[str, Any]:
         name: {"stimuli": level.stimuli, "scales": [asdict(scale) for scale in task.scales_of(name)]}
         for name, level in LEVELS.items()
     }
-    names = ("name", "short", "title", "rule", "actions", "keywords")
-    return {name: getattr(task, name) for name in names} | {"stimuli": stimuli_of(task.name), "levels": levels}
+    names = ("name", "short", "title", "rule", "family", "actions", "keywords", "stimuli")
+    return {name: getattr(task, name) for name in names} | {"levels": levels}
 
 
 def chosen_tasks(names: Sequence[str]) -> list[str]:
-    return list(TASKS) if not names or tuple(names) == ("all",) else [find_task(name).name for name in names]
+    return list(task_names()) if not names or tuple(names) == ("all",) else [find_task(name).name for name in names]
 
 
 def at_least_one(name: str, value: int) -> None:
@@ -451,9 +450,9 @@ def needs_web(module: str) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    description = "Thirteen first-person memory tasks. Short names: " + ", ".join(SHORT_NAMES)
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        description = "First-person memory tasks. Short names: " + ", ".join(short_names())
         if given[:1] == ["train"]:
             needs_agent("memorylab.runtime.command").train(given[1:])
             return
