@@ -34,14 +34,14 @@ def batch(agent: MemoryRecallAgent, seed: int) -> Trajectory:
     return trajectory
 
 
-def share(trajectory: Trajectory, rank: int, learners: int) -> Trajectory:
+def share(agent: MemoryRecallAgent, trajectory: Trajectory, rank: int, learners: int) -> Trajectory:
     """Games rank * B / learners ... of each part."""
     some = slice(rank * GAMES // learners, (rank + 1) * GAMES // learners)
     arrays = {
         name: (part[some] if name.startswith("state") else part[:, some]).numpy()
         for name, part in trajectory.tensors().items()
     }
-    return joint_trajectory([arrays], torch.device("cpu"))
+    return joint_trajectory([arrays], agent)
 
 
 def learned(config: LearnerConfig, model: str, rank: int, learners: int, store) -> dict[str, torch.Tensor]:
@@ -50,10 +50,10 @@ def learned(config: LearnerConfig, model: str, rank: int, learners: int, store) 
     if store is not None:
         learner.join(store, rank, learners, HOST)
     for seed in range(UPDATES):
-        metrics = learner.update(share(batch(learner.agent, seed), rank, learners))
+        metrics = learner.update(share(learner.agent, batch(learner.agent, seed), rank, learners))
     if store is not None:
         torch.distributed.destroy_process_group()
-    tensors = {name: part.contiguous() for name, part in learner.tensors().items()}
+    tensors = {name: part.contiguous() for name, part in learner.state_dict().items()}
     return tensors | {"gradient": torch.tensor(metrics["gradient"])}
 
 
