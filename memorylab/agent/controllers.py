@@ -47,7 +47,9 @@ class Controller(nn.Module):
 
     def reset(self, state: State, keep_t: Tensor) -> State:
         """The state with that of the games in which an episode begins, where keep_t (B, 1) is 0, as at the start."""
-        return tuple(part * keep_t.view(-1, *(1,) * (part.dim() - 1)) for part in state)
+        return tuple(
+            part * (keep_t if part.dim() == 2 else keep_t.view(-1, *(1,) * (part.dim() - 1))) for part in state
+        )
 
     def embed(self, inputs: Tensor) -> Tensor:
         """What of h_t comes from x_t, reward and action, (..., input_size), for any number of steps at once."""

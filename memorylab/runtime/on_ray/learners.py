@@ -14,7 +14,7 @@ from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Diverged, Metrics
-from memorylab.runtime.joint_learning import Arrays, JointLearner, find_store, joint_trajectory, serve_store
+from memorylab.runtime.data_parallel import Arrays, DataParallelLearner, find_store, joint_trajectory, serve_store
 
 DEATH_SECONDS = 20.0  # until Ray knows of a death
 
@@ -29,7 +29,7 @@ class RemoteLearner:
     def __init__(self, agent: AgentConfig, config: LearnerConfig, seed: int, threads: int, device: str):
         torch.set_num_threads(threads)  # before the weights: their last bits depend on it
         torch.manual_seed(seed)
-        self.learner = JointLearner(MemoryRecallAgent(agent).to(device), config)
+        self.learner = DataParallelLearner(MemoryRecallAgent(agent).to(device), config)
 
     def open_store(self) -> tuple[str, int]:
         """The first learner's: where the others find it."""

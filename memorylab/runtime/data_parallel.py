@@ -23,7 +23,7 @@ Arrays = dict[str, np.ndarray]
 TIMEOUT = timedelta(minutes=5)
 
 
-class JointLearner(Learner):
+class DataParallelLearner(Learner):
     """Call `join` in every process before the first update."""
 
     def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
