@@ -1,6 +1,7 @@
 """Parts that strangers add: each block of docs/extend.md and examples/my_loss.py plays, learns and is saved."""
 
 import re
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from memorylab.agent import (
     ENCODERS,
     MEMORIES,
     AgentConfig,
+    Inputs,
     MemoryRecallAgent,
     Output,
     model_config,
@@ -106,24 +108,45 @@ def test_an_actor_goes_on_from_its_state_dict(choice):
     assert all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 
+@pytest.mark.parametrize("choice", CHOICES)
+def test_an_episode_does_not_depend_on_what_was_before(choice):
+    agent = made(**CHOICES[choice])
+    inputs = random_inputs(agent, 9, 3, reset_share=0)
+    inputs.resets[4] = True
+    whole, _ = agent.unroll(inputs, agent.initial_state(3), store=agent.new_store(3))
+    later = Inputs(*(part[4:] for part in inputs))
+    alone, _ = agent.unroll(later, agent.initial_state(3), store=agent.new_store(3))
+    torch.testing.assert_close(alone[:4], tuple(part[4:] for part in whole[:4]))
+
+
 # --- auxiliary losses
 
 
-def test_losses_add_up_each_with_its_weight():
+def gradient(*auxiliary: str, weight: float = 1.0, **costs: float) -> torch.Tensor:
+    """Of all losses of a trajectory, to what all agents have."""
+    agent = made(auxiliary=auxiliary, settings={"next_reward.weight": weight} if "next_reward" in auxiliary else {})
+    trajectory = Actor(games(), agent, unroll=9).collect().trajectory
+    Learner(agent, LearnerConfig(**costs)).loss(trajectory)[0].backward()
+    return torch.cat([p.grad.flatten() for part in (agent.encoder, agent.controller) for p in part.parameters()])
+
+
+def test_losses_add_up():
     """Together they give the gradient of the sum of each alone."""
+    rl, cpc, rec, reward = gradient(), gradient("cpc"), gradient("rec"), gradient("next_reward")
+    close = partial(torch.testing.assert_close, rtol=1e-3, atol=1e-3 * cpc.abs().max().item())
+    close(gradient("cpc", "rec"), cpc + rec - rl)
+    close(gradient("rec", "cpc", "next_reward"), cpc + rec + reward - 2 * rl)
 
-    def gradient(*auxiliary: str, **settings) -> torch.Tensor:
-        agent = made(auxiliary=auxiliary, settings=settings)
-        trajectory = Actor(games(), agent, unroll=9).collect().trajectory
-        Learner(agent, LearnerConfig(cpc_weight=0.5, rec_image_cost=3.0)).loss(trajectory)[0].backward()
-        return torch.cat([p.grad.flatten() for part in (agent.encoder, agent.controller) for p in part.parameters()])
 
-    rl, cpc, rec = gradient(), gradient("cpc"), gradient("rec")
-    reward = gradient("next_reward", **{"next_reward.weight": 1.0})
-    torch.testing.assert_close(gradient("cpc", "rec"), cpc + rec - rl, rtol=1e-3, atol=1e-3)
-    twice = gradient("cpc", "next_reward", **{"next_reward.weight": 2.0})
-    torch.testing.assert_close(twice, cpc + 2 * (reward - rl), rtol=1e-3, atol=1e-3)
-    assert (reward - rl).abs().max() > 0.01
+WEIGHTS = [("cpc", "cpc_weight", 10.0), ("rec", "rec_action_cost", 1.0), ("next_reward", "weight", 1.0)]
+
+
+@pytest.mark.parametrize(("name", "setting", "default"), WEIGHTS)
+def test_a_loss_has_its_weight(name, setting, default):
+    nothing = {"rec_image_cost": 0.0, "rec_reward_cost": 0.0}
+    rl, once, twice = gradient(), gradient(name, **nothing), gradient(name, **nothing, **{setting: 2 * default})
+    assert (once - rl).abs().max() > 0.01
+    torch.testing.assert_close(twice - rl, 2 * (once - rl), rtol=1e-3, atol=1e-3 * once.abs().max().item())
 
 
 def test_the_next_reward_step_by_step():

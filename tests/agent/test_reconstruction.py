@@ -8,6 +8,7 @@ from torch import nn
 
 from memorylab.agent import AgentConfig
 from memorylab.agent.reconstruction import Reconstruction
+from memorylab.learning.config import LearnerConfig
 
 H, X, A = 6, 7, 4
 
@@ -62,7 +63,8 @@ def test_an_agent_reconstructs_what_it_was_given():
     inputs = random_inputs(agent, 6, 3)
     output, _ = agent.unroll(inputs, agent.initial_state(3))
     part = agent.auxiliary["rec"]
-    _, found = part.loss(output, inputs)
+    part.configure(LearnerConfig(rec_image_cost=2.0, rec_action_cost=3.0, rec_reward_cost=5.0))
+    whole, found = part.loss(output, inputs)
     image = action = reward = 0.0
     for t, b in np.ndindex(6, 3):
         h, is_new = output.h[t, b], bool(inputs.resets[t, b])
@@ -76,6 +78,7 @@ def test_an_agent_reconstructs_what_it_was_given():
         reward += (part.reward(h).item() - before) ** 2 / 2
     assert inputs.resets.any()
     losses = [found[name].item() for name in ("rec_image", "rec_action", "rec_reward")]
+    assert whole.item() == pytest.approx(2 * losses[0] + 3 * losses[1] + 5 * losses[2])
     assert losses == pytest.approx([image / 18, action / 18, reward / 18], abs=1e-5)
 
 
