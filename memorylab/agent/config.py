@@ -89,7 +89,7 @@ def memory_name(memory: str | bool) -> str:
 def loss_names(auxiliary: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
     """Earlier versions had one, or none."""
     names = (auxiliary,) if isinstance(auxiliary, str) else tuple(auxiliary)
-    return () if names == ("none",) else names
+    return () if names == ("none",) else tuple(dict.fromkeys(names))
 
 
 MODELS: dict[str, dict] = {

@@ -45,7 +45,11 @@ class Memory(nn.Module):
     """
 
     size: int  # of m_t
-    query_has_h = True  # False: a learner reads all steps at once, and so may the controller
+
+    @property
+    def query_has_h(self) -> bool:
+        """Whether a read waits for h_(t-1), as it does with a `query` of its own; else a learner reads all at once."""
+        return type(self).query is not Memory.query
 
     def new_store(self, games: int, **options: Any) -> Store:
         """An empty one; `options` are device and dtype."""
@@ -68,7 +72,7 @@ class Memory(nn.Module):
         return x
 
     def query(self, embedded_t: Tensor, h_tm1: Tensor) -> Tensor:
-        """q_t."""
+        """q_t; with nothing of h unless a memory says otherwise."""
         return embedded_t
 
     def project(self, recalled: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -49,8 +49,8 @@ class MemoryRecallAgent(nn.Module):
     @property
     def auxiliary(self) -> dict[str, AuxiliaryLoss]:
         """Its auxiliary losses by name."""
-        names = self.config.auxiliary
-        return {name: self.get_submodule(AUXILIARY_LOSSES.find(name).part or name) for name in names}  # type: ignore
+        parts = {name: AUXILIARY_LOSSES.find(name).part or name for name in self.config.auxiliary}
+        return {name: cast(AuxiliaryLoss, self.get_submodule(part)) for name, part in parts.items()}
 
     @property
     def device(self) -> torch.device:
