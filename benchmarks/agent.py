@@ -11,7 +11,8 @@ from time import perf_counter
 import torch
 
 from memorylab.agent import AgentConfig, Inputs, MemoryRecallAgent, model_config
-from memorylab.agent.memory import EpisodicRead, EpisodicStore, stacked
+from memorylab.agent.data import stacked
+from memorylab.agent.episodic import EpisodicMemory, EpisodicStore
 from memorylab.learning.presets import preset_config
 
 GAMES = 64
@@ -40,14 +41,14 @@ def full_store(capacity: int, embedding: int, hidden: int, key: int) -> Episodic
 def reading() -> dict[str, float]:
     """A read over 2048 slots of 64 games, beside the bare product of queries and keys and its top K."""
     store = full_store(2048, 256, 512, 128)
-    read = EpisodicRead(256, 512, 128, 1e-3, jumpy=True)
+    read = EpisodicMemory(AgentConfig(embedding_size=256, hidden_size=512, key_size=128, neighbours=10))
     q = torch.randn(GAMES, 128)
 
     def bare() -> object:
         return torch.bmm(q[:, None], store.k.mT)[:, 0].topk(10)
 
     def ours() -> object:
-        return read(q, read.neighbours(store.recall(q, 10)))
+        return read(q, read.project(read.search(store, q)))
 
     figures, cores = {}, torch.get_num_threads()
     for threads in dict.fromkeys((max(cores // 2, 1), cores)):  # an actor's share of the cores, and all of them

@@ -93,7 +93,7 @@ def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
 
     arrival = play()
     a = config.agent
-    recalled = min(a.neighbours, a.capacity) * (a.embedding_size + a.hidden_size) * 4 if a.memory else 0
+    recalled = min(a.neighbours, a.capacity) * (a.embedding_size + a.hidden_size) * 4 if a.memory != "none" else 0
     raw = a.height * a.width * 3 + recalled
     batch = config.games * config.unroll
     trajectory, weights = stored_bytes(arrival.trajectory), stored_bytes(learners.weights)

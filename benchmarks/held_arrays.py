@@ -144,8 +144,8 @@ def main(settings: Settings) -> None:
         output, state = agent.unroll(watched.inputs, state, store=agent.new_store(settings.games))
         state = tuple(part.detach() for part in state)
         loss = torch.zeros(())
-        if agent.contrastive is not None:
-            loss = loss + agent.contrastive_loss(output, watched.inputs.resets).loss / config.cpc_steps
+        for auxiliary in agent.auxiliary.values():
+            loss = loss + auxiliary.loss(output, watched.inputs)[0] / config.cpc_steps
         if settings.told != "nothing":
             _, of_array, of_answer, _ = teacher.losses(output.x, output.h, watched, watched.phases >= STUDY)
             loss = loss + of_answer + (3 * of_array if settings.told == "array" else 0)

@@ -16,7 +16,8 @@ import tyro
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from memorylab.agent.encoders import ENCODERS, as_floats
+from memorylab.agent import ENCODERS
+from memorylab.agent.encoders import as_floats
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.psychlab.change_detection import STUDY
 from memorylab.tasks.psychlab.trial import CHOOSE

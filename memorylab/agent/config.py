@@ -1,10 +1,10 @@
 """What an agent is made of, as one configuration; the paper's ten models are settings of it."""
 
-from dataclasses import dataclass, fields, replace
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
 
-from memorylab.agent.controllers import CONTROLLERS
-from memorylab.agent.encoders import ENCODERS, SMALLEST_SIDE
+from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
+from memorylab.agent.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -12,11 +12,12 @@ class AgentConfig:
     """The parts of an agent and their sizes; defaults are the paper's for Arbitrary Visuomotor Mapping."""
 
     controller: str = "lstm"
-    """Working memory: ff, lstm, gru or lru."""
-    memory: bool = True
-    """Episodic memory (MEM)."""
-    auxiliary: Literal["none", "cpc", "rec"] = "cpc"
-    """Unsupervised loss: contrastive predictive coding, reconstruction or none."""
+    """Working memory: ff, lstm, gru, lru, transformer or one that was registered."""
+    memory: str = "episodic"
+    """Episodic memory (MEM): episodic, none or one that was registered."""
+    auxiliary: tuple[str, ...] = ("cpc",)
+    """Unsupervised losses, any set of cpc (contrastive predictive coding), rec (reconstruction) and those that were
+    registered."""
     jumpy: bool = True
     """Jumpy backpropagation: gradient to W_k, b_k through the distances to what was recalled."""
     encoder: str = "residual"
@@ -43,16 +44,18 @@ class AgentConfig:
     """N: how many steps ahead CPC predicts."""
     encoder_bfloat16: bool = False
     """Run the encoder in bfloat16 (faster on CPUs and GPUs with native support; about 1 % change of the losses)."""
+    settings: dict[str, float] = field(default_factory=dict)
+    """Settings that a part has of its own, by PART.NAME, such as transformer.window 16."""
 
     def __post_init__(self):
-        one_of("controller", self.controller, CONTROLLERS)
-        one_of("encoder", self.encoder, ENCODERS)
-        one_of("auxiliary", self.auxiliary, ("none", "cpc", "rec"))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is int and value < 1:
-                raise ValueError(f"{field.name} must be at least 1, not {value}")
-        smallest = SMALLEST_SIDE[self.encoder]
+        object.__setattr__(self, "memory", memory_name(self.memory))
+        object.__setattr__(self, "auxiliary", loss_names(self.auxiliary))
+        self.check_settings()
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.type is int and value < 1:
+                raise ValueError(f"{each.name} must be at least 1, not {value}")
+        smallest = ENCODERS.find(self.encoder).smallest_side
         if min(self.height, self.width) < smallest:
             raise ValueError(
                 f"the {self.encoder} encoder needs pictures of at least {smallest} x {smallest} pixels, "
@@ -61,23 +64,45 @@ class AgentConfig:
         if not self.epsilon > 0:
             raise ValueError(f"epsilon must be above 0, not {self.epsilon}")
 
+    def parts(self) -> Iterator[tuple[Registry, str]]:
+        """What was chosen of each registry."""
+        yield ENCODERS, self.encoder
+        yield CONTROLLERS, self.controller
+        if self.memory != "none":
+            yield MEMORIES, self.memory
+        for name in self.auxiliary:
+            yield AUXILIARY_LOSSES, name
 
-def one_of(name: str, value: str, known) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+    def check_settings(self) -> None:
+        """Every part is known, and every setting is one of a part."""
+        known = [f"{name}.{setting}" for registry, name in self.parts() for setting in registry.settings(name)]
+        for name in self.settings:
+            if name not in known:
+                raise ValueError(f"settings must be of {', '.join(known) or 'a part that has some'}, not {name!r}")
+
+
+def memory_name(memory: str | bool) -> str:
+    """Earlier versions had yes or no."""
+    return {True: "episodic", False: "none"}[memory] if isinstance(memory, bool) else memory
+
+
+def loss_names(auxiliary: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    """Earlier versions had one, or none."""
+    names = (auxiliary,) if isinstance(auxiliary, str) else tuple(auxiliary)
+    return () if names == ("none",) else tuple(dict.fromkeys(names))
 
 
 MODELS: dict[str, dict] = {
-    "ff": {"controller": "ff", "memory": False, "auxiliary": "none"},
-    "ff+mem": {"controller": "ff", "memory": True, "auxiliary": "none"},
-    "ff+mem+cpc": {"controller": "ff", "memory": True, "auxiliary": "cpc"},
-    "ff+mem+rec": {"controller": "ff", "memory": True, "auxiliary": "rec"},
-    "lstm": {"controller": "lstm", "memory": False, "auxiliary": "none"},
-    "lstm+cpc": {"controller": "lstm", "memory": False, "auxiliary": "cpc"},
-    "lstm+mem": {"controller": "lstm", "memory": True, "auxiliary": "none"},
-    "lstm+mem+rec": {"controller": "lstm", "memory": True, "auxiliary": "rec"},
-    "mra": {"controller": "lstm", "memory": True, "auxiliary": "cpc"},
-    "mra-njb": {"controller": "lstm", "memory": True, "auxiliary": "cpc", "jumpy": False},
+    "ff": {"controller": "ff", "memory": "none", "auxiliary": ()},
+    "ff+mem": {"controller": "ff", "memory": "episodic", "auxiliary": ()},
+    "ff+mem+cpc": {"controller": "ff", "memory": "episodic", "auxiliary": ("cpc",)},
+    "ff+mem+rec": {"controller": "ff", "memory": "episodic", "auxiliary": ("rec",)},
+    "lstm": {"controller": "lstm", "memory": "none", "auxiliary": ()},
+    "lstm+cpc": {"controller": "lstm", "memory": "none", "auxiliary": ("cpc",)},
+    "lstm+mem": {"controller": "lstm", "memory": "episodic", "auxiliary": ()},
+    "lstm+mem+rec": {"controller": "lstm", "memory": "episodic", "auxiliary": ("rec",)},
+    "mra": {"controller": "lstm", "memory": "episodic", "auxiliary": ("cpc",)},
+    "mra-njb": {"controller": "lstm", "memory": "episodic", "auxiliary": ("cpc",), "jumpy": False},
 }
 """The paper's ten; `mra` is LSTM+MEM+CPC, `mra-njb` the same without jumpy backpropagation."""
 

@@ -1,27 +1,45 @@
 """Contrastive predictive coding (CPC; van den Oord et al. 2018; paper, appendix A.3)."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+
+from memorylab.agent.auxiliary import AuxiliaryLoss, Metrics
+from memorylab.agent.data import Inputs, Output
+
+if TYPE_CHECKING:
+    from memorylab.agent.config import AgentConfig
 
 NEVER = -1e9
 
 
 class ContrastiveLoss(NamedTuple):
+    """What a trajectory came to."""
+
     loss: Tensor
     accuracy: Tensor  # how often the true future scores highest
 
 
-class Contrastive(nn.Module):
+class Contrastive(AuxiliaryLoss):
     """For k = 1..N, tell x_(t+k) among the samples of its trajectory by f_k(x_j, h_t) = exp(x_j' W_k h_t)."""
 
-    def __init__(self, embedding_size: int, hidden_size: int, steps: int):
+    part = "contrastive"
+
+    def __init__(self, config: "AgentConfig"):
         super().__init__()
-        self.embedding_size, self.steps = embedding_size, steps
-        self.predict = nn.Linear(hidden_size, steps * embedding_size, bias=False)  # W_1 ... W_N, one above the other
-        self.over_learners: Callable[[Tensor], Tensor] = lambda count: count  # mean over those that share a batch
+        self.embedding_size, self.steps = config.embedding_size, config.cpc_steps
+        # W_1 ... W_N, one above the other
+        self.predict = nn.Linear(config.hidden_size, self.steps * self.embedding_size, bias=False)
+
+    def configure(self, learner: Any) -> None:
+        """Weight and reduction."""
+        self.weight, self.reduction = learner.cpc_weight, learner.cpc_reduction
+
+    def loss(self, output: Output, inputs: Inputs) -> tuple[Tensor, Metrics]:
+        """`cpc` and how often the true future scores highest, `cpc_accuracy`."""
+        found = self(output.x, output.h, inputs.resets)
+        return found.loss, {"cpc": found.loss, "cpc_accuracy": found.accuracy}
 
     def forward(self, x: Tensor, h: Tensor, resets: Tensor) -> ContrastiveLoss:
         """x (T, B, X), h (T, B, H), resets (T, B): the sum over k of the mean loss of all (t, k) in one episode.

@@ -1,9 +1,4 @@
-"""Working memory: from what is seen and recalled now, and what was thought before, to h_t.
-
-A controller keeps a state, a tuple of (B, H) tensors whose first is h. Its input comes in two parts: what is known for
-a whole trajectory at once (x_t, previous reward and action) goes through `embed` in one product, what follows step by
-step (m_t, h_(t-1)) through `advance`. New controllers plug in by adding a class here.
-"""
+"""Working memory: from what is seen and recalled now, and what was thought before, to h_t."""
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +10,14 @@ State = tuple[Tensor, ...]
 
 
 class Controller(nn.Module):
-    """`input_size`: x_t, reward and action; `memory_size`: m_t, 0 without memory."""
+    """Made from the sizes of its input (x_t, reward and action), of m_t (0 without memory) and of h_t, and settings.
+
+    It keeps a state, a tuple of tensors (B, ...) whose first is h_t, (B, H); the others have any shape. Its input comes
+    in two parts: what is known for a whole trajectory goes through `embed` in one product, what follows step by step,
+    m_t and the state, through `advance`. That is all a controller must have. One whose state is not `state_parts`
+    tensors (B, H) has its own `initial_state`; one whose state does not begin with zeros, its own `reset`; one that
+    takes many steps at once, its own `unroll`, which is used wherever no read waits for h_(t-1).
+    """
 
     state_parts = 1
     gates = 1  # how many (B, H) maps of its inputs it needs
@@ -36,12 +38,21 @@ class Controller(nn.Module):
             return self.linear(self.memory_size)
 
     def linear(self, size: int) -> nn.Linear:
+        """One map for each gate."""
         return nn.Linear(size, self.gates * self.hidden_size, bias=False)
 
     def initial_state(self, games: int, **options) -> State:
+        """Before an episode; `options` are device and dtype."""
         return tuple(torch.zeros(games, self.hidden_size, **options) for _ in range(self.state_parts))
 
+    def reset(self, state: State, keep_t: Tensor) -> State:
+        """The state with that of the games in which an episode begins, where keep_t (B, 1) is 0, as at the start."""
+        return tuple(
+            part * (keep_t if part.dim() == 2 else keep_t.view(-1, *(1,) * (part.dim() - 1))) for part in state
+        )
+
     def embed(self, inputs: Tensor) -> Tensor:
+        """What of h_t comes from x_t, reward and action, (..., input_size), for any number of steps at once."""
         return self.of_input(inputs)
 
     def with_memory(self, embedded_t: Tensor, m_t: Tensor | None) -> Tensor:
@@ -49,17 +60,30 @@ class Controller(nn.Module):
         return embedded_t if m_t is None else embedded_t + self.of_past(m_t)
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        """The state after a step of B games."""
         raise NotImplementedError
+
+    def unroll(self, embedded: Tensor, m: Tensor | None, keep: Tensor, state: State) -> tuple[Tensor, State]:
+        """h (T, B, H) and the state after T steps, of which m (T, B, M) is known; keep (T, B, 1) is 0 at resets."""
+        hs = []
+        ms = [None] * len(embedded) if m is None else m.unbind()
+        for embedded_t, m_t, keep_t in zip(embedded.unbind(), ms, keep.unbind(), strict=True):
+            state = self.advance(embedded_t, m_t, self.reset(state, keep_t))
+            hs.append(state[0])
+        return torch.stack(hs), state
 
 
 class FeedForward(Controller):
     """h_t = ReLU(W [x_t, m_t] + b); the state only serves the next query."""
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        """Without regard to the state."""
         return (F.relu(self.with_memory(embedded_t, m_t)),)
 
 
 class LSTM(Controller):
+    """Hochreiter and Schmidhuber (1997), with a forget gate; the state is (h, c)."""
+
     state_parts = 2
     gates = 4
 
@@ -77,6 +101,7 @@ class LSTM(Controller):
         return of_past
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        """c_t and h_t through the four gates."""
         h_tm1, c_tm1 = state
         past = h_tm1 if m_t is None else torch.cat([m_t, h_tm1], -1)
         i, f, g, o = (embedded_t + self.of_past(past)).chunk(4, -1)
@@ -85,6 +110,8 @@ class LSTM(Controller):
 
 
 class GRU(Controller):
+    """Cho et al. (2014), with the reset gate after the product, as in cuDNN."""
+
     gates = 3
 
     def __init__(self, input_size: int, memory_size: int, hidden_size: int):
@@ -92,6 +119,7 @@ class GRU(Controller):
         self.of_h = nn.Linear(hidden_size, 3 * hidden_size)
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        """From h_(t-1) towards n, by z."""
         (h_tm1,) = state
         r, z, n = self.with_memory(embedded_t, m_t).chunk(3, -1)
         r_of_h, z_of_h, n_of_h = self.of_h(h_tm1).chunk(3, -1)
@@ -116,16 +144,9 @@ class GatedLinearRecurrence(Controller):
         self.decay = nn.Parameter(torch.log(torch.expm1(-torch.log(paces) / 4)))  # a_t = pace where r_t = 1/2
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
+        """s_t and h_t; h_(t-1) takes no part."""
         _, s_tm1 = state
         r, i, u, g = self.with_memory(embedded_t, m_t).chunk(4, -1)
         log_a = -8 * F.softplus(self.decay) * torch.sigmoid(r)
         s_t = log_a.exp() * s_tm1 + (-torch.expm1(2 * log_a)).sqrt() * torch.sigmoid(i) * u
         return F.gelu(g) * s_t, s_t
-
-
-CONTROLLERS: dict[str, type[Controller]] = {
-    "ff": FeedForward,
-    "lstm": LSTM,
-    "gru": GRU,
-    "lru": GatedLinearRecurrence,
-}

@@ -6,13 +6,25 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 
+class Encoder(nn.Module):
+    """Made as `cls(height, width, embedding_size, **settings)`; settings are its own keyword-only arguments.
+
+    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X).
+    """
+
+    smallest_side = 1  # of a picture that it can take
+
+
 class ResidualSubBlock(nn.Module):
+    """y + conv(ReLU(conv(ReLU(y))))."""
+
     def __init__(self, maps: int):
         super().__init__()
         self.first = nn.Conv2d(maps, maps, 3, padding=1)
         self.second = nn.Conv2d(maps, maps, 3, padding=1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Maps of the same size."""
         return x + self.second(torch.relu(self.first(torch.relu(x))))
 
 
@@ -31,12 +43,14 @@ class Shrink(nn.Module):
         self.pooling = nn.MaxPool2d(3, stride=2, padding=1)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Maps of half the side."""
         full_size = x[:, :1].numel() * self.convolution.out_channels * x.element_size()
         if torch.is_grad_enabled() and full_size > self.KEPT_BYTES:
             return checkpoint(self.shrink, x, use_reentrant=False, preserve_rng_state=False)
         return self.shrink(x)
 
     def shrink(self, x: Tensor) -> Tensor:
+        """The work itself."""
         return self.pooling(self.convolution(x))
 
 
@@ -48,7 +62,7 @@ def halved(side: int) -> int:
     return (side + 1) // 2
 
 
-class ResidualEncoder(nn.Module):
+class ResidualEncoder(Encoder):
     """The paper's (appendix A.2): three blocks of convolution, pooling and two residual sub-blocks, then a layer."""
 
     def __init__(self, height: int, width: int, embedding_size: int):
@@ -62,14 +76,17 @@ class ResidualEncoder(nn.Module):
         self.layer = nn.Linear(before * height * width, embedding_size)
 
     def forward(self, pictures: Tensor) -> Tensor:
+        """x of each picture."""
         return torch.relu(self.layer(self.convolutions(pictures)))
 
 
-class SmallEncoder(nn.Module):
+class SmallEncoder(Encoder):
     """Two strided convolutions (the shallow network of IMPALA): the fastest of those measured on a CPU.
 
     Weights begin orthogonal: what differs in two pictures then differs as much in x, and a memory can tell them apart.
     """
+
+    smallest_side = 20
 
     def __init__(self, height: int, width: int, embedding_size: int):
         super().__init__()
@@ -81,6 +98,7 @@ class SmallEncoder(nn.Module):
             nn.init.orthogonal_(part.weight, gain=2**0.5)
 
     def forward(self, pictures: Tensor) -> Tensor:
+        """x of each picture."""
         return torch.relu(self.layer(self.convolutions(pictures)))
 
 
@@ -94,16 +112,9 @@ class NormalisedEncoder(SmallEncoder):
     CONTRAST = 6.0
 
     def forward(self, pictures: Tensor) -> Tensor:
+        """x of each picture."""
         x = self.layer(self.convolutions(self.CONTRAST * pictures))
         return F.layer_norm(x, x.shape[-1:])
-
-
-ENCODERS: dict[str, type[nn.Module]] = {
-    "residual": ResidualEncoder,
-    "small": SmallEncoder,
-    "normalised": NormalisedEncoder,
-}
-SMALLEST_SIDE = {"residual": 1, "small": 20, "normalised": 20}
 
 
 def as_floats(pictures: Tensor, dtype: torch.dtype) -> Tensor:

@@ -1,210 +1,167 @@
-"""Episodic memory (MEM): the store of one game's past, the nearest-neighbour read, jumpy backpropagation.
+"""What an episodic memory is: its contract, and how actor and learner read it."""
 
-Paper, section 3. Slot i keeps p_i = x_t, v_i = h_t and the key k_i = W_k [p_i, v_i] + b_k (eq. 1). The query
-q_t = W_q [x_t, h_(t-1)] + b_q (eq. 2) finds the K nearest keys, and m_t = sum_j w_j v_j with
-w_j ~ 1 / (epsilon + |q_t - W_k [p_j, v_j] - b_k|^2) (eq. 3).
-"""
-
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-
-class Recalled(NamedTuple):
-    """The K slots that a read found: all that a learner needs to repeat it, whatever the capacity."""
-
-    pv: Tensor  # (..., K, P + H): [p_j, v_j]
-    valid: Tensor  # (..., K) bool: False where fewer than K slots are filled
-    age: Tensor  # (..., K) int64: how many steps ago it was written; for diagnostics
-
-    def at(self, t: int) -> "Recalled":
-        return Recalled(self.pv[t], self.valid[t], self.age[t])
+from memorylab.agent.data import Output, stacked
 
 
-def stacked(steps: Sequence[Recalled]) -> Recalled:
-    """What single steps recalled, as a trajectory."""
-    return Recalled(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
+class Store(dict[str, Tensor]):
+    """What an actor remembers of B games: tensors (B, ...) by name; zeros where an episode begins."""
 
-
-class Neighbours(NamedTuple):
-    keys: Tensor  # (..., K, D)
-    values: Tensor  # (..., K, H)
-    valid: Tensor  # (..., K)
-
-
-class EpisodicStore:
-    """First-in-first-out rings of (p, v, k), one per game, all written at the same slot of their rings.
-
-    An empty slot has an infinite squared norm, hence an infinite distance: a search needs no mask, and a game is wiped
-    by one row of infinities.
-    """
-
-    def __init__(
-        self, games: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
-    ):
-        if capacity < 1:
-            raise ValueError(f"a memory needs a capacity of at least 1 slot, not {capacity}")
-        options = {"device": device, "dtype": dtype or torch.get_default_dtype()}
-        self.capacity, self.input_size = capacity, input_size
-        self.pv = torch.zeros(games, capacity, input_size + hidden_size, **options)
-        self.k = torch.zeros(games, capacity, key_size, **options)
-        self.squared_norm = torch.full((games, 1, capacity), torch.inf, **options)
-        self.next_slot = 0
+    @property
+    def games(self) -> int:
+        """B."""
+        return len(next(iter(self.values())))
 
     def wipe(self, reset: Tensor) -> None:
-        """Forget everything in the games where an episode begins."""
-        self.squared_norm.masked_fill_(reset[:, None, None], torch.inf)
+        """Forget everything in the games where an episode begins, reset (B,)."""
+        for part in self.values():
+            part[reset] = 0
 
-    def write(self, p: Tensor, v: Tensor, k: Tensor) -> None:
-        """One more slot in every game, over the oldest one when the ring is full. No gradient enters."""
-        i = self.next_slot
-        self.pv[:, i, : self.input_size] = p.detach()
-        self.pv[:, i, self.input_size :] = v.detach()
-        self.k[:, i] = k.detach()
-        self.squared_norm[:, 0, i] = k.detach().square().sum(-1)
-        self.next_slot = (i + 1) % self.capacity
-
-    def nearest(self, q: Tensor, number: int) -> tuple[Tensor, Tensor]:
-        """The slots (B, K) of the keys nearest to the queries (B, D), and which of them are filled.
-
-        |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
-        """
-        distance = torch.baddbmm(self.squared_norm, q.detach()[:, None], self.k.mT, alpha=-2)[:, 0]
-        near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
-        return slots, near < torch.inf
-
-    def recall(self, q: Tensor, number: int) -> Recalled:
-        slots, valid = self.nearest(q, number)
-        return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
-
-    def filled(self) -> Tensor:
-        """(B, capacity) bool."""
-        return self.squared_norm[:, 0] < torch.inf
-
-    def state(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Everything, for a checkpoint."""
-        return {
-            "pv": self.pv,
-            "k": self.k,
-            "squared_norm": self.squared_norm,
-            "next_slot": torch.tensor(self.next_slot),
-        }
+        return dict(self)
 
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        self.pv.copy_(state["pv"])
-        self.k.copy_(state["k"])
-        self.squared_norm.copy_(state["squared_norm"])
-        self.next_slot = int(state["next_slot"])
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """As it was."""
+        for name, part in self.items():
+            part.copy_(state[name])
 
 
-def gather_slots(table: Tensor, slots: Tensor) -> Tensor:
-    """Rows `slots` (B, K) of each game's `table` (B, capacity, size): (B, K, size)."""
-    games, capacity, size = table.shape
-    rows = slots + capacity * torch.arange(games, device=table.device)[:, None]
-    return table.view(games * capacity, size).index_select(0, rows.flatten()).view(*slots.shape, size)
+class Memory(nn.Module):
+    """Made as `cls(config, **settings)` from the AgentConfig, which has all sizes, and its own keyword-only arguments.
 
+    At each step of B games it reads m_t, then writes x_t and h_t; writes carry no gradient. An actor searches a store
+    and keeps what it found in the trajectory; a learner has no store, and reads what the actor found, with gradient:
 
-THOUGHT = 0.03  # the share at which the h part of W_k begins: not 0, or keys would lack h where W_k does not learn
+        q_t = query(embed(x)_t, h_(t-1));  found_t = search(store, q_t)  or what the trajectory carries
+        m_t, w_t = forward(q_t, project(found)_t);  write(store, x_t, h_t)
 
+    `embed` and `project` take any number of steps at once, the others one. So a memory says what it writes
+    (`new_store`, `write`), what a trajectory must carry for it (`new_recalled`, `search`) and how that is read.
+    """
 
-class EpisodicRead(nn.Module):
-    """W_k, b_k, W_q, b_q and the read."""
+    size: int  # of m_t
 
-    def __init__(self, input_size: int, hidden_size: int, key_size: int, epsilon: float, jumpy: bool):
-        super().__init__()
-        self.input_size, self.epsilon, self.jumpy = input_size, epsilon, jumpy
-        self.key = nn.Linear(input_size + hidden_size, key_size)
-        self.query_of_x = nn.Linear(input_size, key_size)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
-        self.query_of_h = nn.Linear(hidden_size, key_size, bias=False)
-        with torch.no_grad():  # what looks like now is near from the start; what was thought then has a small say
-            self.query_of_x.weight.copy_(self.key.weight[:, :input_size])
-            self.query_of_x.bias.copy_(self.key.bias)
-            self.key.weight[:, input_size:] *= THOUGHT
-            self.query_of_h.weight.zero_()
+    @property
+    def query_has_h(self) -> bool:
+        """Whether a read waits for h_(t-1), as it does with a `query` of its own; else a learner reads all at once."""
+        return type(self).query is not Memory.query
 
-    def keys_to_write(self, x_t: Tensor, h_t: Tensor) -> Tensor:
-        """Eq. 1 and 4: k_i = W_k [SG(p_i), SG(v_i)] + b_k."""
-        return self.key(torch.cat([x_t.detach(), h_t.detach()], -1))
+    def new_store(self, games: int, **options: Any) -> Store:
+        """An empty one; `options` are device and dtype."""
+        raise NotImplementedError
 
-    def neighbours(self, recalled: Recalled) -> Neighbours:
-        """Keys anew from the p_j and v_j of then through the W_k and b_k of now: jumpy backpropagation.
+    def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Any:
+        """Room for what `search` finds, a NamedTuple of tensors, with these leading axes."""
+        raise NotImplementedError
 
-        Without it these get no gradient, so they never change and the keys are those that were cached.
-        """
-        keys = self.key(recalled.pv)
-        return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv[..., self.input_size :], recalled.valid)
+    def search(self, store: Any, q_t: Tensor) -> Any:
+        """What a learner will need to read as the actor does, whatever the store's size."""
+        raise NotImplementedError
 
-    def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
-        """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
-        squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
-        w = near.valid / (self.epsilon + squared_distance)
-        total = w.sum(-1, keepdim=True)
-        w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
-        m_t = (w[..., None, :] @ near.values)[..., 0, :]
-        return m_t, w
+    def write(self, store: Any, x_t: Tensor, h_t: Tensor) -> None:
+        """One more step."""
+        raise NotImplementedError
+
+    def embed(self, x: Tensor) -> Tensor:
+        """What of the query comes from x."""
+        return x
+
+    def query(self, embedded_t: Tensor, h_tm1: Tensor) -> Tensor:
+        """q_t; with nothing of h unless a memory says otherwise."""
+        return embedded_t
+
+    def project(self, recalled: Any) -> Any:
+        """What of a read does not depend on the query."""
+        return recalled
+
+    def forward(self, q_t: Tensor, near: Any) -> tuple[Tensor, Tensor | None]:
+        """m_t (B, size), and the weights w_t (B, K) for those who want to see them."""
+        raise NotImplementedError
+
+    def measures(self, output: Output) -> dict[str, Tensor]:
+        """Scalars that a user wants to see when it does not learn."""
+        return {}
+
+    def looked_back(self, output: Output) -> tuple[Tensor, Tensor]:
+        """How many steps ago was what a step of one game recalled, heaviest first, and its weights."""
+        return torch.zeros(0, dtype=torch.int64), torch.zeros(0)
 
 
 class Past:
     """What can be recalled along a trajectory x (T, B, X)."""
 
-    def __init__(self, read: EpisodicRead, x: Tensor):
-        self.read = read
-        self.query_of_x = read.query_of_x(
-            x
-        ).unbind()  # steps unbound at once: gradients of x[t] one by one cost T times x
+    def __init__(self, memory: Memory, x: Tensor):
+        self.memory = memory
+        self.embedded = memory.embed(x)
+        self.steps = self.embedded.unbind()  # at once: gradients of each step one by one cost T times x
 
-    def recall(self, t: int, h_tm1: Tensor) -> tuple[Tensor, Tensor]:
-        """(m_t, w_t) by eq. 2, q_t = W_q [x_t, h_(t-1)] + b_q, and eq. 3."""
-        q_t = self.query_of_x[t] + self.read.query_of_h(h_tm1)
-        return self.read(q_t, self.neighbours(t, q_t))
+    def recall(self, t: int, h_tm1: Tensor) -> tuple[Tensor, Tensor | None]:
+        """(m_t, w_t)."""
+        q_t = self.memory.query(self.steps[t], h_tm1)
+        return self.memory(q_t, self.near(t, q_t))
 
-    def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
+    def near(self, t: int, q_t: Tensor) -> Any:
+        """What was found at step t, projected."""
         raise NotImplementedError
 
     def write(self, x_t: Tensor, h_t: Tensor) -> None:
+        """One more step."""
         raise NotImplementedError
 
-    def recalled(self) -> Recalled:
+    def recalled(self) -> Any:
+        """What was found at all steps."""
         raise NotImplementedError
 
 
 class SearchedPast(Past):
     """Searched in a store and written to it: acting."""
 
-    def __init__(self, read: EpisodicRead, x: Tensor, store: EpisodicStore, resets: Tensor, number: int):
-        super().__init__(read, x)
-        self.store, self.resets, self.number = store, resets, number
-        self.found: list[Recalled] = []
+    def __init__(self, memory: Memory, x: Tensor, store: Store, resets: Tensor):
+        super().__init__(memory, x)
+        self.store, self.resets = store, resets
+        self.found: list[Any] = []
 
-    def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
+    def near(self, t: int, q_t: Tensor) -> Any:
+        """As the store has it now."""
         self.store.wipe(self.resets[t])
-        self.found.append(self.store.recall(q_t, self.number))
-        return self.read.neighbours(self.found[-1])
+        self.found.append(self.memory.search(self.store, q_t))
+        return self.memory.project(self.found[-1])
 
     def write(self, x_t: Tensor, h_t: Tensor) -> None:
-        self.store.write(x_t, h_t, self.read.keys_to_write(x_t, h_t))
+        """Into the store."""
+        self.memory.write(self.store, x_t, h_t)
 
-    def recalled(self) -> Recalled:
+    def recalled(self) -> Any:
+        """As a trajectory."""
         return stacked(self.found)
 
 
 class ReplayedPast(Past):
-    """As an actor found and wrote it: learning. The keys of all steps come from one product."""
+    """As an actor found and wrote it: learning. What does not depend on the query comes for all steps at once."""
 
-    def __init__(self, read: EpisodicRead, x: Tensor, recalled: Recalled):
-        super().__init__(read, x)
+    def __init__(self, memory: Memory, x: Tensor, recalled: Any):
+        super().__init__(memory, x)
         self.found = recalled
-        self.near = [
-            Neighbours(*step) for step in zip(*(part.unbind() for part in read.neighbours(recalled)), strict=True)
-        ]
+        self.projected = memory.project(recalled)
+        parts = zip(*(part.unbind() for part in self.projected), strict=True)
+        self.near_by_step = [type(self.projected)(*step) for step in parts]
 
-    def neighbours(self, t: int, q_t: Tensor) -> Neighbours:
-        return self.near[t]
+    def near(self, t: int, q_t: Tensor) -> Any:
+        """As the actor found it."""
+        return self.near_by_step[t]
+
+    def recall_all(self) -> tuple[Tensor, Tensor | None]:
+        """(m, w) of all steps, where queries have nothing of h."""
+        return self.memory(self.embedded, self.projected)
 
     def write(self, x_t: Tensor, h_t: Tensor) -> None:
         """The actor has written."""
 
-    def recalled(self) -> Recalled:
+    def recalled(self) -> Any:
+        """As it was given."""
         return self.found

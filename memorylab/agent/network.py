@@ -2,44 +2,19 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
+from memorylab.agent.auxiliary import AuxiliaryLoss
 from memorylab.agent.config import AgentConfig
-from memorylab.agent.contrastive import Contrastive, ContrastiveLoss
-from memorylab.agent.controllers import CONTROLLERS, State
+from memorylab.agent.controllers import State
+from memorylab.agent.data import Inputs, Output, previous
 from memorylab.agent.draws import own_draws
-from memorylab.agent.encoders import ENCODERS, as_floats
-from memorylab.agent.memory import EpisodicRead, EpisodicStore, Past, Recalled, ReplayedPast, SearchedPast
-from memorylab.agent.reconstruction import Reconstruction, ReconstructionLoss
-
-
-class Inputs(NamedTuple):
-    """What the agent meets at a step. All have leading axes (B,) in `step` and (T, B) in `unroll`."""
-
-    pictures: Tensor  # (..., height, width, 3) uint8
-    rewards: Tensor  # (...) float: for the action before this picture
-    actions: Tensor  # (...) int64: the action before this picture
-    resets: Tensor  # (...) bool: this picture begins an episode; reward and action before it do not count
-
-
-class Output(NamedTuple):
-    """What the agent makes of it, with the same leading axes."""
-
-    logits: Tensor  # (..., A) of the policy pi
-    baseline: Tensor  # (...) V
-    x: Tensor  # (..., X)
-    h: Tensor  # (..., H)
-    recalled: Recalled | None  # what the memory read found
-    weights: Tensor | None  # (..., K): w_j of the read
-
-    def at(self, t: int) -> "Output":
-        recalled = None if self.recalled is None else self.recalled.at(t)
-        weights = None if self.weights is None else self.weights[t]
-        return Output(self.logits[t], self.baseline[t], self.x[t], self.h[t], recalled, weights)
+from memorylab.agent.encoders import as_floats
+from memorylab.agent.memory import Memory, Past, ReplayedPast, SearchedPast, Store
+from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
 
 
 class MemoryRecallAgent(nn.Module):
@@ -55,48 +30,59 @@ class MemoryRecallAgent(nn.Module):
                 return make(*sizes)
 
         X, H = c.embedding_size, c.hidden_size
-        inputs, memory = X + 1 + c.actions, H if c.memory else 0
-        has_cpc, has_rec = c.auxiliary == "cpc", c.auxiliary == "rec"
-        self.encoder = drawn("encoder", ENCODERS[c.encoder], c.height, c.width, X)
-        self.controller = drawn("controller", CONTROLLERS[c.controller], inputs, memory, H)
-        self.read = drawn("read", EpisodicRead, X, H, c.key_size, c.epsilon, c.jumpy) if c.memory else None
+        read: Memory | None = None
+        if c.memory != "none":
+            read = drawn("read", MEMORIES.maker(c.memory, c.settings), c)
+        sizes = X + 1 + c.actions, read.size if read else 0, H
+        self.encoder = drawn("encoder", ENCODERS.maker(c.encoder, c.settings), c.height, c.width, X)
+        self.controller = drawn("controller", CONTROLLERS.maker(c.controller, c.settings), *sizes)
+        self.state_shapes = [part.shape[1:] for part in self.controller.initial_state(1)]
+        self.read = read
         self.policy = drawn("policy", nn.Linear, H, c.actions)
         self.baseline = drawn("baseline", nn.Linear, H, 1)
-        self.contrastive = drawn("contrastive", Contrastive, X, H, c.cpc_steps) if has_cpc else None
-        self.reconstruction = (
-            drawn("reconstruction", Reconstruction, c.height, c.width, H, X, c.actions) if has_rec else None
-        )
+        for name in c.auxiliary:
+            part = AUXILIARY_LOSSES.find(name).part or name
+            self.add_module(part, drawn(part, AUXILIARY_LOSSES.maker(name, c.settings), c))
         # Pictures arrive channels-last, and convolutions are faster on them.
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     @property
+    def auxiliary(self) -> dict[str, AuxiliaryLoss]:
+        """Its auxiliary losses by name."""
+        parts = {name: AUXILIARY_LOSSES.find(name).part or name for name in self.config.auxiliary}
+        return {name: cast(AuxiliaryLoss, self.get_submodule(part)) for name, part in parts.items()}
+
+    @property
     def device(self) -> torch.device:
+        """Where it computes."""
         return self.policy.weight.device
 
     @property
     def dtype(self) -> torch.dtype:
+        """Of its weights and outputs."""
         return self.policy.weight.dtype
 
     def initial_state(self, games: int) -> State:
+        """Working memory before an episode."""
         return self.controller.initial_state(games, device=self.device, dtype=self.dtype)
 
-    def new_store(self, games: int) -> EpisodicStore | None:
+    def new_store(self, games: int) -> Store | None:
         """An empty memory for so many games; None for an agent without one."""
-        c = self.config
-        if not c.memory:
-            return None
-        sizes = (c.embedding_size, c.hidden_size, c.key_size)
-        return EpisodicStore(games, c.capacity, *sizes, device=self.device, dtype=self.dtype)
+        return self.read.new_store(games, device=self.device, dtype=self.dtype) if self.read else None
+
+    def new_recalled(self, *lead: int) -> Any:
+        """Room for what the memory reads of so many steps and games will find; None without memory."""
+        return self.read.new_recalled(lead, device=self.device, dtype=self.dtype) if self.read else None
 
     @torch.no_grad()
-    def step(self, inputs: Inputs, state: State, store: EpisodicStore | None = None) -> tuple[Output, State]:
+    def step(self, inputs: Inputs, state: State, store: Store | None = None) -> tuple[Output, State]:
         """One step of B games. Reads and writes `store`."""
         self.check(inputs, 1, state)
         output, state = self.run(Inputs(*(part[None] for part in inputs)), state, store=store)
         return output.at(0), state
 
     def unroll(
-        self, inputs: Inputs, state: State, recalled: Recalled | None = None, store: EpisodicStore | None = None
+        self, inputs: Inputs, state: State, recalled: Any = None, store: Store | None = None
     ) -> tuple[Output, State]:
         """T steps of B games, with gradient.
 
@@ -107,41 +93,52 @@ class MemoryRecallAgent(nn.Module):
         return self.run(inputs, state, recalled, store)
 
     def run(
-        self, inputs: Inputs, state: State, recalled: Recalled | None = None, store: EpisodicStore | None = None
+        self, inputs: Inputs, state: State, recalled: Any = None, store: Store | None = None
     ) -> tuple[Output, State]:
-        """Everything but the recurrence for the whole trajectory at once; the recurrence step by step."""
+        """Everything but the recurrence for the whole trajectory at once; the recurrence step by step, or as the
+        controller likes it where no read waits for h_(t-1)."""
         x = self.encode(inputs.pictures)
         embedded = self.controller.embed(torch.cat([x, self.previous(inputs)], -1))
-        past = self.past(x, inputs.resets, recalled, store)
         keep = (~inputs.resets)[:, :, None].to(x.dtype)
-        hs, weights = [], []
-        for t, (x_t, embedded_t) in enumerate(zip(x.unbind(), embedded.unbind(), strict=True)):
-            state = tuple(part * keep[t] for part in state)
-            m_t = None
-            if past is not None:
-                m_t, w_t = past.recall(t, state[0])
-                weights.append(w_t)
-            state = self.controller.advance(embedded_t, m_t, state)
-            if past is not None:
-                past.write(x_t, state[0])
-            hs.append(state[0])
-        h = torch.stack(hs)
-        recalled = None if past is None else past.recalled()
-        read_weights = torch.stack(weights) if weights else None
-        return Output(self.policy(h), self.baseline(h)[..., 0], x, h, recalled, read_weights), state
+        past = self.past(x, inputs.resets, recalled, store)
+        weights: Tensor | None = None
+        if past is None:
+            h, state = self.controller.unroll(embedded, None, keep, state)
+        elif isinstance(past, ReplayedPast) and not past.memory.query_has_h:
+            m, weights = past.recall_all()
+            h, state = self.controller.unroll(embedded, m, keep, state)
+        else:
+            h, weights, state = self.read_by_step(x, embedded, keep, past, state)
+        found = None if past is None else past.recalled()
+        return Output(self.policy(h), self.baseline(h)[..., 0], x, h, found, weights), state
 
-    def past(self, x: Tensor, resets: Tensor, recalled: Recalled | None, store: EpisodicStore | None) -> Past | None:
+    def read_by_step(
+        self, x: Tensor, embedded: Tensor, keep: Tensor, past: Past, state: State
+    ) -> tuple[Tensor, Tensor | None, State]:
+        """h, w and the state after: each read waits for the h before it, each write for the h after it."""
+        hs, weights = [], list[Tensor]()
+        for t, (x_t, embedded_t, keep_t) in enumerate(zip(x.unbind(), embedded.unbind(), keep.unbind(), strict=True)):
+            state = self.controller.reset(state, keep_t)
+            m_t, w_t = past.recall(t, state[0])
+            state = self.controller.advance(embedded_t, m_t, state)
+            past.write(x_t, state[0])
+            hs.append(state[0])
+            if w_t is not None:
+                weights.append(w_t)
+        return torch.stack(hs), torch.stack(weights) if weights else None, state
+
+    def past(self, x: Tensor, resets: Tensor, recalled: Any, store: Store | None) -> Past | None:
+        """What the memory reads: a store, or what was recalled; None without memory."""
         if self.read is None:
             return None
         if store is not None and recalled is None:
-            if len(store.k) != x.shape[1]:
-                raise ValueError(f"the store is for {len(store.k)} games, not {x.shape[1]}")
-            return SearchedPast(self.read, x, store, resets, self.config.neighbours)
+            if store.games != x.shape[1]:
+                raise ValueError(f"the store is for {store.games} games, not {x.shape[1]}")
+            return SearchedPast(self.read, x, store, resets)
         if recalled is not None and store is None:
-            if recalled.valid.shape[:2] != x.shape[:2]:
-                raise ValueError(
-                    f"recalled is for {tuple(recalled.valid.shape[:2])} steps and games, not {tuple(x.shape[:2])}"
-                )
+            lead = tuple(recalled[0].shape[:2])
+            if lead != x.shape[:2]:
+                raise ValueError(f"recalled is for {lead} steps and games, not {tuple(x.shape[:2])}")
             return ReplayedPast(self.read, x, recalled)
         raise ValueError("an agent with episodic memory needs either a `store` or, in `unroll`, what was `recalled`")
 
@@ -155,19 +152,7 @@ class MemoryRecallAgent(nn.Module):
 
     def previous(self, inputs: Inputs) -> Tensor:
         """Reward, clipped as in IMPALA, and one-hot action before each picture; zeros where an episode begins."""
-        reward = inputs.rewards.to(self.dtype).clamp(-1, 1)[..., None]
-        action = F.one_hot(inputs.actions.masked_fill(inputs.resets, 0), self.config.actions).to(self.dtype)
-        return torch.cat([reward, action], -1) * (~inputs.resets)[..., None]
-
-    def contrastive_loss(self, output: Output, resets: Tensor) -> ContrastiveLoss:
-        assert self.contrastive is not None, "this model has no CPC"
-        return self.contrastive(output.x, output.h, resets)
-
-    def reconstruction_loss(self, output: Output, inputs: Inputs) -> ReconstructionLoss:
-        assert self.reconstruction is not None, "this model has no REC"
-        pictures = as_floats(inputs.pictures.flatten(0, 1), self.dtype)
-        previous = self.previous(inputs).flatten(0, 1)
-        return self.reconstruction(output.h.flatten(0, 1), pictures, previous[:, 0], previous[:, 1:])
+        return previous(inputs, self.config.actions, self.dtype)
 
     def check(self, inputs: Inputs, axes: int, state: State) -> None:
         """Shapes, dtypes and devices of what comes in: an error here, not a puzzle later."""
@@ -188,11 +173,15 @@ class MemoryRecallAgent(nn.Module):
                 raise ValueError(f"{name} must be {named(dtypes[0])} of shape {shape}, not {given}")
             if part.device != self.device:
                 raise ValueError(f"{name} are on {part.device}, the agent is on {self.device}")
-        games = lead[-1]
-        parts, shape = self.controller.state_parts, (games, c.hidden_size)
-        if len(state) != parts or any(tuple(part.shape) != shape or part.device != self.device for part in state):
-            raise ValueError(f"the state must be {parts} tensors of shape {shape} on {self.device}")
+        self.check_state(state, lead[-1])
+
+    def check_state(self, state: State, games: int) -> None:
+        """As many parts as the controller has, each for these games, and here."""
+        shapes = [(games, *shape) for shape in self.state_shapes]
+        if [tuple(part.shape) for part in state] != shapes or any(part.device != self.device for part in state):
+            raise ValueError(f"the state must be tensors of shapes {', '.join(map(str, shapes))} on {self.device}")
 
 
 def named(dtype: torch.dtype) -> str:
+    """As users write it."""
     return str(dtype).removeprefix("torch.")

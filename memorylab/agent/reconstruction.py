@@ -1,14 +1,21 @@
 """Reconstruction (REC; paper, appendix A.4): picture, previous reward and previous action from h_t."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from memorylab.agent.encoders import BLOCK_MAPS, ResidualSubBlock, halved
+from memorylab.agent.auxiliary import AuxiliaryLoss, Metrics
+from memorylab.agent.data import Inputs, Output, previous
+from memorylab.agent.encoders import BLOCK_MAPS, ResidualSubBlock, as_floats, halved
+
+if TYPE_CHECKING:
+    from memorylab.agent.config import AgentConfig
 
 
 class ReconstructionLoss(NamedTuple):
+    """Of the picture, the previous action and the previous reward."""
+
     image: Tensor
     action: Tensor
     reward: Tensor
@@ -37,15 +44,36 @@ class TransposedResidual(nn.Module):
         self.blocks = nn.Sequential(*blocks, nn.ReLU(), nn.Conv2d(before, 3, 3, padding=1))
 
     def forward(self, h: Tensor) -> Tensor:
+        """Pictures (S, 3, height, width) as logits."""
         return self.blocks(self.layers(h).view(-1, *self.first))
 
 
-class Reconstruction(nn.Module):
-    def __init__(self, height: int, width: int, hidden_size: int, embedding_size: int, actions: int):
+class Reconstruction(AuxiliaryLoss):
+    """c_image L_image + c_action L_action + c_reward L_reward."""
+
+    part = "reconstruction"
+    costs = (1.0, 1.0, 1.0)  # of picture, action and reward
+
+    def __init__(self, config: "AgentConfig"):
         super().__init__()
-        self.picture = TransposedResidual(height, width, hidden_size, embedding_size)
-        self.action = nn.Linear(hidden_size, actions)
-        self.reward = nn.Linear(hidden_size, 1)
+        H = config.hidden_size
+        self.actions = config.actions
+        self.picture = TransposedResidual(config.height, config.width, H, config.embedding_size)
+        self.action = nn.Linear(H, config.actions)
+        self.reward = nn.Linear(H, 1)
+
+    def configure(self, learner: Any) -> None:
+        """The three costs."""
+        self.costs = learner.rec_image_cost, learner.rec_action_cost, learner.rec_reward_cost
+
+    def loss(self, output: Output, inputs: Inputs) -> tuple[Tensor, Metrics]:
+        """`rec_image`, `rec_action` and `rec_reward`, each before its cost."""
+        h = output.h.flatten(0, 1)
+        pictures = as_floats(inputs.pictures.flatten(0, 1), h.dtype)
+        before = previous(inputs, self.actions, h.dtype).flatten(0, 1)
+        found = self(h, pictures, before[:, 0], before[:, 1:])
+        image, action, reward = (cost * part for cost, part in zip(self.costs, found, strict=True))
+        return image + action + reward, {f"rec_{name}": part for name, part in found._asdict().items()}
 
     def forward(self, h: Tensor, pictures: Tensor, rewards: Tensor, actions: Tensor) -> ReconstructionLoss:
         """Means over the samples: h (S, H), pictures (S, 3, height, width) in [0, 1], actions one-hot (S, A).

@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from memorylab.agent.controllers import State
-from memorylab.agent.memory import Recalled
 from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
 from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
 
@@ -18,9 +17,11 @@ class VectorGames(Protocol):
 
     num_envs: int
 
-    def reset(self) -> tuple[np.ndarray, dict[str, Any]]: ...
+    def reset(self) -> tuple[np.ndarray, dict[str, Any]]:
+        """First pictures, (B, height, width, 3)."""
 
-    def step(self, actions: np.ndarray) -> tuple: ...
+    def step(self, actions: np.ndarray) -> tuple:
+        """Pictures, rewards, terminated, truncated, info."""
 
 
 class Player:
@@ -54,25 +55,27 @@ class Player:
         self.inputs = Inputs(self.tensor(pictures), rewards, actions, self.tensor(terminated | truncated))
         return inputs, output, actions, finished(info)
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint."""
         named = {f"inputs.{name}": part for name, part in self.inputs._asdict().items()}
         named |= {f"state.{i}": part for i, part in enumerate(self.state)}
         named["generator"] = self.generator.get_state()
         if self.store is not None:
-            named |= {f"store.{name}": part for name, part in self.store.state().items()}
+            named |= {f"store.{name}": part for name, part in self.store.state_dict().items()}
         return named
 
-    def restore(self, named: Mapping[str, Tensor]) -> None:
+    def load_state_dict(self, named: Mapping[str, Tensor]) -> None:
+        """Go on as the player that had these."""
         device = self.agent.device
         self.inputs = Inputs(*(named[f"inputs.{name}"].to(device) for name in Inputs._fields))
         self.state = tuple(named[f"state.{i}"].to(device) for i in range(len(self.state)))
         self.generator.set_state(named["generator"])
         if self.store is not None:
-            self.store.load_state({name: named[f"store.{name}"] for name in self.store.state()})
+            self.store.load_state_dict({name: named[f"store.{name}"] for name in self.store.state_dict()})
 
 
 def finished(info: dict[str, Any]) -> list[Episode]:
+    """The episodes that ended, as Gymnasium tells them."""
     if "final_info" not in info:
         return []
     ended, final = np.flatnonzero(info["_final_info"]), info["final_info"]
@@ -103,6 +106,7 @@ class Actor:
 
     @torch.no_grad()
     def take_weights(self, weights: Sequence[Tensor], version: int) -> None:
+        """Play with these from now on."""
         for mine, theirs in zip(self.agent.parameters(), weights, strict=True):
             mine.copy_(theirs)
         self.version = version
@@ -122,6 +126,7 @@ class Actor:
         return Rollout(self.now, episodes, self.version)
 
     def record(self, t: int) -> list[Episode]:
+        """Play a step and keep it as step t."""
         inputs, output, actions, episodes = self.player.play()
         log_mu = output.logits.log_softmax(-1).gather(-1, actions[:, None])[:, 0]
         parts = per_step(inputs, actions, log_mu, output.recalled)
@@ -136,22 +141,23 @@ class Actor:
         for part, mine in zip(state, self.now.state, strict=True):
             mine.copy_(part)
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint between two trajectories."""
-        named = {f"player.{name}": part for name, part in self.player.tensors().items()}
+        named = {f"player.{name}": part for name, part in self.player.state_dict().items()}
         named |= {f"now.{name}": part for name, part in self.now.tensors().items()}
         if self.state_before_last_step is not None:
             named |= {f"before_last.{i}": part for i, part in enumerate(self.state_before_last_step)}
         return named
 
-    def restore(self, named: Mapping[str, Tensor]) -> None:
-        self.player.restore(part_of(named, "player."))
+    def load_state_dict(self, named: Mapping[str, Tensor]) -> None:
+        """Go on as the actor that had these."""
+        self.player.load_state_dict(part_of(named, "player."))
         for name, part in self.now.tensors().items():
             part.copy_(named[f"now.{name}"])
         before = part_of(named, "before_last.")
         self.state_before_last_step = tuple(before[str(i)].to(self.agent.device) for i in range(len(before))) or None
 
 
-def per_step(inputs: Inputs, actions: Tensor, log_mu: Tensor, recalled: Recalled | None) -> list[Tensor]:
+def per_step(inputs: Inputs, actions: Tensor, log_mu: Tensor, recalled: tuple[Tensor, ...] | None) -> list[Tensor]:
     """Everything that has one entry a step."""
     return [*inputs, actions, log_mu, *(recalled or ())]

@@ -105,7 +105,7 @@ class TrainConfig:
     def __post_init__(self):
         at_least(self, 1, "games", "unroll", "steps", "evaluation_episodes")
         at_least(self, 0, "evaluate_every", "seed")
-        if self.agent.auxiliary == "cpc" and self.agent.cpc_steps > self.unroll:
+        if "cpc" in self.agent.auxiliary and self.agent.cpc_steps > self.unroll:
             raise ValueError(f"cpc_steps must be at most the unroll, {self.unroll}, not {self.agent.cpc_steps}")
 
 

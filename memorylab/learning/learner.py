@@ -27,6 +27,8 @@ class Learner:
     def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
         self.agent, self.config = agent, config
         self.version = 0
+        for auxiliary in agent.auxiliary.values():
+            auxiliary.configure(config)
         self.optimiser: torch.optim.Optimizer
         parts = [
             {"params": list(part.parameters()), "share": config.read_share if part is agent.read else 1.0}
@@ -62,6 +64,7 @@ class Learner:
         """For learners that share a batch."""
 
     def loss(self, trajectory: Trajectory) -> tuple[Tensor, Metrics]:
+        """IMPALA's losses and the agent's auxiliary ones, with gradient, and what a user wants to see of them."""
         config, inputs = self.config, trajectory.inputs
         output, _ = self.agent.unroll(inputs, trajectory.state, trajectory.recalled)
         rl = actor_critic(
@@ -77,16 +80,11 @@ class Learner:
         loss = rl.policy_gradient + config.baseline_cost * rl.baseline - config.entropy_cost * rl.entropy
         metrics = self.measures(rl, output)
         steps = rl.log_ratios.numel() if config.reduction == "sum" else 1
-        if self.agent.contrastive is not None:
-            cpc = self.agent.contrastive_loss(output, inputs.resets)
-            is_mean_of_sums = config.reduction == "sum" and config.cpc_reduction == "mean"
-            loss = loss + config.cpc_weight * cpc.loss / (steps * self.learners if is_mean_of_sums else 1)
-            metrics |= {"cpc": cpc.loss.item(), "cpc_accuracy": cpc.accuracy.item()}
-        if self.agent.reconstruction is not None:
-            rec = self.agent.reconstruction_loss(output, inputs)
-            loss = loss + config.rec_image_cost * rec.image
-            loss = loss + config.rec_action_cost * rec.action + config.rec_reward_cost * rec.reward
-            metrics |= {f"rec_{name}": part.item() for name, part in rec._asdict().items()}
+        for auxiliary in self.agent.auxiliary.values():
+            value, told = auxiliary.loss(output, inputs)
+            is_mean_of_sums = config.reduction == "sum" and auxiliary.reduction == "mean"
+            loss = loss + auxiliary.weight * value / (steps * self.learners if is_mean_of_sums else 1)
+            metrics |= {name: part.item() for name, part in told.items()}
         loss = loss * steps
         return loss, metrics | {"loss": loss.item()}
 
@@ -103,20 +101,19 @@ class Learner:
             "clipped_ratios": (rl.log_ratios > math.log(self.config.rho_bar)).float().mean().item(),
             "mean_ratio": rl.log_ratios.exp().mean().item(),
         }
-        if output.weights is not None and output.recalled is not None:
-            w, age = output.weights, output.recalled.age
-            metrics["read_entropy"] = -(w * w.clamp_min(1e-12).log()).sum(-1).mean().item()
-            metrics["recalled_age"] = (w * age).sum(-1).mean().item()
+        if self.agent.read is not None:
+            metrics |= {name: part.item() for name, part in self.agent.read.measures(output).items()}
         return metrics
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Weights and the optimiser's moments by name, for a checkpoint."""
         named = {f"agent.{name}": part for name, part in self.agent.state_dict().items()}
         for number, moments in self.optimiser.state_dict()["state"].items():
             named |= {f"optimiser.{number}.{name}": torch.as_tensor(part) for name, part in moments.items()}
         return named
 
-    def restore(self, named: Mapping[str, Tensor], version: int) -> None:
+    def load_state_dict(self, named: Mapping[str, Tensor], version: int) -> None:
+        """Go on as the learner that had these, after so many updates."""
         self.agent.load_state_dict(part_of(named, "agent."))
         parameters = list(self.agent.parameters())
         state: dict[int, dict[str, Tensor]] = {}
@@ -131,5 +128,6 @@ class Learner:
 
 
 def gradient_norm(module: nn.Module) -> float:
+    """The norm of all its gradients together."""
     gradients = [p.grad for p in module.parameters() if p.grad is not None]
     return float(torch.nn.utils.get_total_norm(gradients)) if gradients else 0.0

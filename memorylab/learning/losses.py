@@ -9,6 +9,8 @@ from memorylab.learning.vtrace import VTrace, vtrace
 
 
 class ActorCritic(NamedTuple):
+    """The losses, and what they were made of."""
+
     policy_gradient: Tensor  # -A_t log pi(a_t|x_t)
     baseline: Tensor  # (v_t - V(x_t))^2 / 2
     entropy: Tensor  # of pi, to be subtracted
@@ -26,6 +28,7 @@ def actor_critic(
     rho_bar: float,
     c_bar: float,
 ) -> ActorCritic:
+    """Of T steps of B games, by V-trace."""
     log_policy = logits.log_softmax(-1)
     log_pi = log_policy.gather(-1, actions[..., None])[..., 0]
     log_ratios = (log_pi - log_mu).detach()

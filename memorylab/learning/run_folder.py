@@ -26,7 +26,7 @@ class RunFolder:
         file = self.path / "config.json"
         new = json.loads(json.dumps(config))
         if file.exists():
-            old = completed(read_json(file), defaults)
+            old = completed(in_words_of_now(read_json(file)), defaults)
             differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
             if differences:
                 raise ValueError(
@@ -89,6 +89,16 @@ def read_json(file: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"{file} is not the configuration of a run")
     return found
+
+
+def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
+    """Earlier versions had at most one auxiliary loss, by its name, and one memory, yes or no."""
+    agent = dict(config.get("agent", {}))
+    if isinstance(agent.get("memory"), bool):
+        agent["memory"] = "episodic" if agent["memory"] else "none"
+    if isinstance(agent.get("auxiliary"), str):
+        agent["auxiliary"] = [] if agent["auxiliary"] == "none" else [agent["auxiliary"]]
+    return {**config, "agent": agent} if agent else config
 
 
 def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

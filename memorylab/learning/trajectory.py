@@ -1,13 +1,12 @@
 """What an actor hands to a learner."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from memorylab.agent.controllers import State
-from memorylab.agent.memory import Recalled
 from memorylab.agent.network import Inputs, MemoryRecallAgent
 
 
@@ -30,7 +29,7 @@ class Trajectory(NamedTuple):
     inputs: Inputs  # (T + 1, B)
     actions: Tensor  # (T + 1, B) int64: chosen at t
     log_mu: Tensor  # (T + 1, B): log-probability of that choice when it was made
-    recalled: Recalled | None  # (T + 1, B, K): what the memory reads found
+    recalled: Any  # (T + 1, B, ...): what the memory reads found, a NamedTuple of the memory's own, or None
     state: State  # working memory before the first step
 
     def tensors(self) -> dict[str, Tensor]:
@@ -44,6 +43,7 @@ class Trajectory(NamedTuple):
 
 
 def empty_trajectory(agent: MemoryRecallAgent, unroll: int, games: int) -> Trajectory:
+    """Room for so many steps of so many games."""
     c = agent.config
     lead = (unroll + 1, games)
 
@@ -56,15 +56,16 @@ def empty_trajectory(agent: MemoryRecallAgent, unroll: int, games: int) -> Traje
         actions=zeros(dtype=torch.int64),
         resets=zeros(dtype=torch.bool),
     )
-    recalled = None
-    if c.memory:
-        K = min(c.neighbours, c.capacity)
-        recalled = Recalled(
-            pv=zeros(K, c.embedding_size + c.hidden_size),
-            valid=zeros(K, dtype=torch.bool),
-            age=zeros(K, dtype=torch.int64),
-        )
+    recalled = agent.new_recalled(*lead)
     return Trajectory(inputs, zeros(dtype=torch.int64), zeros(), recalled, agent.initial_state(games))
+
+
+def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> Trajectory:
+    """A trajectory of that agent from its `tensors`."""
+    room = empty_trajectory(agent, 0, 0)
+    recalled = None if room.recalled is None else type(room.recalled)(**part_of(named, "recalled_"))
+    state = tuple(named[f"state{i}"] for i in range(len(room.state)))
+    return Trajectory(Inputs(**part_of(named, "inputs_")), named["actions"], named["log_mu"], recalled, state)
 
 
 def part_of(named: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

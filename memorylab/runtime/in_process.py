@@ -106,7 +106,7 @@ class InProcess:
 
     def tensors(self) -> dict[str, Tensor]:
         """Between two calls of `advance`: actor, games and the trajectory that waits."""
-        named = {f"actor.{name}": part for name, part in self.actor.tensors().items()}
+        named = {f"actor.{name}": part for name, part in self.actor.state_dict().items()}
         state: np.ndarray = self.env.state()  # type: ignore[attr-defined]
         return named | {"games": torch.from_numpy(state)}
 
@@ -117,7 +117,7 @@ class InProcess:
     def restore(self, named: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
         if "games" not in named:  # a cluster's checkpoint: games begin anew
             return
-        self.actor.restore(part_of(named, "actor."))
+        self.actor.load_state_dict(part_of(named, "actor."))
         self.env.restore(named["games"].numpy())  # type: ignore[attr-defined]
         if facts["waiting_version"] is not None:
             episodes = [Episode(*row) for row in facts["waiting_episodes"]]

@@ -61,7 +61,7 @@ class Report:
 class Runtime(Protocol):
     """Who calls actors and learner."""
 
-    learner: Any  # what a Learner has: version, tensors, restore
+    learner: Any  # what a Learner has: version, state_dict, load_state_dict
 
     def new_games(self, games: Any, seed: int) -> None: ...
 
@@ -299,7 +299,7 @@ class Training:
                 "curriculum": {"stage": self.curriculum.stage, "scores": list(self.curriculum.scores)},
                 **self.runtime.facts(),
             }
-            tensors = {**self.learner.tensors(), **self.runtime.tensors()}
+            tensors = {**self.learner.state_dict(), **self.runtime.tensors()}
             save_checkpoint(self.folder.checkpoints, self.step, tensors, facts)
             self.drop_beaten_snapshots()
 
@@ -307,7 +307,7 @@ class Training:
         self.step, self.seconds, self.episodes = facts["step"], facts["seconds"], facts["episodes"]
         self.levels, self.evaluated = facts["levels"], facts["evaluated"]
         self.recent.extend((score, length) for score, length in facts["recent"])
-        self.learner.restore(tensors, facts["version"])
+        self.learner.load_state_dict(tensors, facts["version"])
         self.runtime.restore(tensors, facts)
 
     def close(self) -> None:

@@ -47,11 +47,10 @@ def moments(env: MemoryVectorEnv, player: actor.Player) -> Iterator[Moment]:
     while not ended:
         place, plan = place_of(env.games), plan_of(env.games)
         inputs, output, actions, ended = player.play()
-        ages, weights = [], []
-        if output.recalled is not None and output.weights is not None:
-            order = output.weights[0].argsort(descending=True)
-            order = order[output.recalled.valid[0][order]]
-            ages, weights = output.recalled.age[0][order].tolist(), output.weights[0][order].tolist()
+        ages: list[int] = []
+        weights: list[float] = []
+        if player.agent.read is not None:
+            ages, weights = (part.tolist() for part in player.agent.read.looked_back(output.at(0)))
         yield Moment(
             picture=inputs.pictures[0].cpu().numpy(),
             action=int(actions[0]),

@@ -5,16 +5,16 @@ import pytest
 from memorylab.agent import MODELS, AgentConfig, MemoryRecallAgent, model_config
 
 PARTS = {  # the paper's tables: working memory, episodic memory, auxiliary loss
-    "FF": ("ff", False, "none"),
-    "FF + MEM": ("ff", True, "none"),
-    "FF + MEM + CPC": ("ff", True, "cpc"),
-    "FF + MEM + REC": ("ff", True, "rec"),
-    "LSTM": ("lstm", False, "none"),
-    "LSTM + CPC": ("lstm", False, "cpc"),
-    "LSTM + MEM": ("lstm", True, "none"),
-    "LSTM + MEM + REC": ("lstm", True, "rec"),
-    "LSTM + MEM + CPC": ("lstm", True, "cpc"),
-    "MRA": ("lstm", True, "cpc"),
+    "FF": ("ff", "none", ()),
+    "FF + MEM": ("ff", "episodic", ()),
+    "FF + MEM + CPC": ("ff", "episodic", ("cpc",)),
+    "FF + MEM + REC": ("ff", "episodic", ("rec",)),
+    "LSTM": ("lstm", "none", ()),
+    "LSTM + CPC": ("lstm", "none", ("cpc",)),
+    "LSTM + MEM": ("lstm", "episodic", ()),
+    "LSTM + MEM + REC": ("lstm", "episodic", ("rec",)),
+    "LSTM + MEM + CPC": ("lstm", "episodic", ("cpc",)),
+    "MRA": ("lstm", "episodic", ("cpc",)),
 }
 
 
@@ -32,7 +32,7 @@ def test_the_model_without_jumpy_backpropagation_differs_in_that_only(name):
 
 def test_a_model_takes_everything_else_from_its_base():
     base = AgentConfig(encoder="small", hidden_size=32, actions=7, jumpy=False)
-    assert model_config("ff", base) == replace(base, controller="ff", memory=False, auxiliary="none", jumpy=True)
+    assert model_config("ff", base) == replace(base, controller="ff", memory="none", auxiliary=(), jumpy=True)
 
 
 def test_an_unknown_model_lists_the_ten():
@@ -45,9 +45,15 @@ def test_an_unknown_model_lists_the_ten():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"controller": "rnn"}, "controller must be one of ff, lstm, gru, lru, not 'rnn'"),
+        ({"controller": "rnn"}, "controller must be one of ff, lstm, gru, lru, transformer, not 'rnn'"),
         ({"encoder": "big"}, "encoder must be one of residual, small, normalised, not 'big'"),
-        ({"auxiliary": "both"}, "auxiliary must be one of none, cpc, rec, not 'both'"),
+        ({"auxiliary": ("cpc", "both")}, "auxiliary must be one of cpc, rec, not 'both'"),
+        ({"memory": "long"}, "memory must be one of none, episodic, not 'long'"),
+        ({"settings": {"lstm.window": 3}}, "settings must be of a part that has some, not 'lstm.window'"),
+        (
+            {"controller": "transformer", "settings": {"transformer.size": 3}},
+            "settings must be of transformer.window, transformer.heads, not 'transformer.size'",
+        ),
         ({"hidden_size": 0}, "hidden_size must be at least 1, not 0"),
         ({"capacity": 0}, "capacity must be at least 1, not 0"),
         ({"neighbours": -1}, "neighbours must be at least 1, not -1"),
@@ -71,8 +77,8 @@ def test_a_wrong_setting_is_one_sentence_with_what_is_wrong_and_what_is_right(wr
 def test_an_agent_has_the_modules_of_its_model_and_no_others(name):
     config = model_config(name, AgentConfig(encoder="small", height=20, width=20))
     modules = {name for name, _ in MemoryRecallAgent(config).named_children()}
-    optional = {"read": config.memory, "contrastive": config.auxiliary == "cpc"}
-    optional["reconstruction"] = config.auxiliary == "rec"
+    optional = {"read": config.memory == "episodic", "contrastive": "cpc" in config.auxiliary}
+    optional["reconstruction"] = "rec" in config.auxiliary
     expected = {"encoder", "controller", "policy", "baseline"} | {
         part for part, is_there in optional.items() if is_there
     }

@@ -5,9 +5,14 @@ import pytest
 import torch
 from small_agents import doubles
 
+from memorylab.agent import AgentConfig
 from memorylab.agent.contrastive import Contrastive
 
 X, H = 4, 3
+
+
+def made(embedding_size: int, hidden_size: int, steps: int) -> Contrastive:
+    return Contrastive(AgentConfig(embedding_size=embedding_size, hidden_size=hidden_size, cpc_steps=steps))
 
 
 def slow_cpc(x, h, resets, W):
@@ -45,7 +50,7 @@ def some_resets(T, B, share, seed=0):
 @pytest.mark.parametrize("share", [0, 0.2, 0.6])
 def test_loss_and_accuracy_against_loops(T, N, share, seed):
     torch.manual_seed(seed)
-    contrastive = Contrastive(X, H, N)
+    contrastive = made(X, H, N)
     x, h = trajectory(T, 3, seed)
     resets = some_resets(T, 3, share, seed)
     W = doubles(contrastive.predict.weight).reshape(N, X, H)
@@ -56,7 +61,7 @@ def test_loss_and_accuracy_against_loops(T, N, share, seed):
 
 
 def test_an_episode_that_begins_with_the_trajectory_is_no_boundary():
-    contrastive, (x, h) = Contrastive(X, H, 3), trajectory(6, 2)
+    contrastive, (x, h) = made(X, H, 3), trajectory(6, 2)
     resets = torch.zeros(6, 2, dtype=torch.bool)
     first = resets.clone()
     first[0] = True
@@ -64,7 +69,7 @@ def test_an_episode_that_begins_with_the_trajectory_is_no_boundary():
 
 
 def test_no_pair_in_any_episode_gives_zero_and_no_nan():
-    contrastive, (x, h) = Contrastive(X, H, 3), trajectory(6, 2)
+    contrastive, (x, h) = made(X, H, 3), trajectory(6, 2)
     found = contrastive(x, h, torch.ones(6, 2, dtype=torch.bool))
     assert found == (0, 0)
     found.loss.backward()
@@ -73,7 +78,7 @@ def test_no_pair_in_any_episode_gives_zero_and_no_nan():
 
 def test_certain_predictions_stay_finite():
     """p = 1 for a wrong sample: log(1 - p) is cut off, not minus infinity."""
-    contrastive, (x, h) = Contrastive(X, H, 3), trajectory(6, 2)
+    contrastive, (x, h) = made(X, H, 3), trajectory(6, 2)
     x, h = (1000 * x).requires_grad_(), (1000 * h).requires_grad_()
     found = contrastive(x, h, torch.zeros(6, 2, dtype=torch.bool))
     found.loss.backward()
@@ -84,7 +89,7 @@ def test_certain_predictions_stay_finite():
 
 def test_a_model_that_knows_the_future_is_right_every_time():
     T, N = 10, 4
-    contrastive = Contrastive(T, T, N)
+    contrastive = made(T, T, N)
     ahead = torch.stack([torch.diag(torch.ones(T - k), -k) for k in range(1, N + 1)])  # from t to t + k
     with torch.no_grad():
         contrastive.predict.weight.copy_(20 * ahead.view(N * T, T))
@@ -95,7 +100,7 @@ def test_a_model_that_knows_the_future_is_right_every_time():
 
 
 def test_gradient_reaches_x_h_and_weights():
-    contrastive, (x, h) = Contrastive(X, H, 3), trajectory(6, 2)
+    contrastive, (x, h) = made(X, H, 3), trajectory(6, 2)
     x.requires_grad_()
     h.requires_grad_()
     found = contrastive(x, h, torch.zeros(6, 2, dtype=torch.bool))
@@ -106,6 +111,6 @@ def test_gradient_reaches_x_h_and_weights():
 
 
 def test_more_steps_than_the_trajectory_has_is_an_error():
-    contrastive, (x, h) = Contrastive(X, H, 6), trajectory(6, 2)
+    contrastive, (x, h) = made(X, H, 6), trajectory(6, 2)
     with pytest.raises(ValueError, match="cpc_steps must be at most 5 with an unroll of 6, not 6"):
         contrastive(x, h, torch.zeros(6, 2, dtype=torch.bool))

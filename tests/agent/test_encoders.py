@@ -4,10 +4,11 @@ import torch
 from small_agents import doubles
 from torch import nn
 
-from memorylab.agent.encoders import ENCODERS, SMALLEST_SIDE, ResidualEncoder, Shrink, as_floats
+from memorylab.agent import ENCODERS
+from memorylab.agent.encoders import ResidualEncoder, Shrink, as_floats
 
 SIZES = [(72, 96), (36, 48), (17, 23), (64, 64), (21, 40)]
-ALLOWED = [(name, size) for name in ENCODERS for size in SIZES if min(size) >= SMALLEST_SIDE[name]]
+ALLOWED = [(name, size) for name in ENCODERS for size in SIZES if min(size) >= ENCODERS[name].smallest_side]
 
 
 @pytest.mark.parametrize(("name", "size"), [*ALLOWED, ("residual", (1, 1)), ("small", (20, 20))])

@@ -5,7 +5,10 @@ from small_agents import doubles
 from torch.autograd import gradcheck
 from torch.func import functional_call
 
-from memorylab.agent.memory import EpisodicRead, EpisodicStore, Recalled, ReplayedPast, SearchedPast, stacked
+from memorylab.agent import AgentConfig
+from memorylab.agent.data import stacked
+from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Recalled
+from memorylab.agent.memory import ReplayedPast, SearchedPast
 
 P, H, D, EPSILON = 5, 4, 3, 1e-3
 
@@ -13,7 +16,7 @@ P, H, D, EPSILON = 5, 4, 3, 1e-3
 class SlowMemory:
     """One game's memory as the paper tells it (section 3): a list of (p, v, k), the oldest first."""
 
-    def __init__(self, read: EpisodicRead, capacity: int):
+    def __init__(self, read: EpisodicMemory, capacity: int):
         self.W_k, self.b_k = doubles(read.key.weight), doubles(read.key.bias)
         self.W_q = np.concatenate([doubles(read.query_of_x.weight), doubles(read.query_of_h.weight)], axis=1)
         self.b_q = doubles(read.query_of_x.bias)
@@ -47,9 +50,10 @@ class SlowMemory:
         return m_t, weights
 
 
-def made_read(jumpy=True, seed=0) -> EpisodicRead:
-    torch.manual_seed(seed)
-    return EpisodicRead(P, H, D, EPSILON, jumpy)
+def made_read(jumpy=True, K=3) -> EpisodicMemory:
+    torch.manual_seed(0)
+    sizes = {"embedding_size": P, "hidden_size": H, "key_size": D, "neighbours": K}
+    return EpisodicMemory(AgentConfig(**sizes, epsilon=EPSILON, jumpy=jumpy))
 
 
 @pytest.mark.parametrize("jumpy", [True, False])
@@ -57,12 +61,12 @@ def made_read(jumpy=True, seed=0) -> EpisodicRead:
 def test_writing_and_reading_against_a_list(capacity, K, jumpy):
     """Rings that wrap around, fewer than K entries, nothing at all, and games wiped each at its own time."""
     T, B = 30, 4
-    read, store = made_read(jumpy), EpisodicStore(B, capacity, P, H, D)
+    read, store = made_read(jumpy, K), EpisodicStore(B, capacity, P, H, D)
     slow = [SlowMemory(read, capacity) for _ in range(B)]
     draw = torch.Generator().manual_seed(1)
     x, h = torch.randn(T, B, P, generator=draw), torch.randn(T + 1, B, H, generator=draw)
     resets = torch.rand(T, B, generator=draw) < 0.12
-    past = SearchedPast(read, x, store, resets, K)
+    past = SearchedPast(read, x, store, resets)
     for t in range(T):
         m_t, w_t = past.recall(t, h[t])
         for b in range(B):
@@ -123,7 +127,7 @@ def test_reading_an_empty_memory_gives_zeros_and_zero_gradients(jumpy, size):
     read, store = made_read(jumpy), EpisodicStore(2, 4, P, H, D)
     store.write(torch.full((2, P), size), torch.full((2, H), size), torch.randn(2, D))
     store.wipe(torch.ones(2, dtype=torch.bool))
-    past = SearchedPast(read, torch.randn(1, 2, P), store, torch.zeros(1, 2, dtype=torch.bool), 3)
+    past = SearchedPast(read, torch.randn(1, 2, P), store, torch.zeros(1, 2, dtype=torch.bool))
     m_t, w_t = past.recall(0, torch.randn(2, H))
     assert not m_t.any()
     assert not w_t.any()
@@ -137,7 +141,7 @@ def test_a_perfect_match_takes_nearly_everything():
     for p_i, v_i in zip(p, v, strict=True):
         store.write(p_i, v_i, read.keys_to_write(p_i, v_i))
     q_t = read.keys_to_write(p[2], v[2])
-    m_t, w_t = read(q_t, read.neighbours(store.recall(q_t, 4)))
+    m_t, w_t = read(q_t, read.project(store.recall(q_t, 4)))
     assert w_t.max() > 0.98
     torch.testing.assert_close(m_t, v[2], atol=0.05, rtol=0)
     assert w_t.sum().item() == pytest.approx(1)
@@ -152,7 +156,7 @@ def test_cached_keys_grow_stale_and_weights_do_not_use_them():
     then = store.k.clone()
     with torch.no_grad():
         read.key.weight.add_(0.5)
-    near = read.neighbours(store.recall(torch.randn(1, D), 1))
+    near = read.project(store.recall(torch.randn(1, D), 1))
     assert torch.equal(store.k, then)
     keys = read.key(torch.cat([p, v], -1)[:, 0])
     assert (near.keys[0, 0] - keys).abs().sum(-1).min() < 1e-5
@@ -166,7 +170,7 @@ def test_only_a_jumpy_read_gives_gradient_to_the_key_projection(jumpy):
         store.write(p, v, read.keys_to_write(p, v))
     assert not store.pv.requires_grad
     assert not store.k.requires_grad
-    past = SearchedPast(read, torch.randn(1, 2, P), store, torch.zeros(1, 2, dtype=torch.bool), 3)
+    past = SearchedPast(read, torch.randn(1, 2, P), store, torch.zeros(1, 2, dtype=torch.bool))
     m_t, _ = past.recall(0, torch.randn(2, H))
     m_t.square().sum().backward()
     for reached in (read.query_of_x.weight, read.query_of_x.bias, read.query_of_h.weight):
@@ -210,12 +214,12 @@ def test_a_store_comes_back_from_its_state():
     for _ in range(5):
         store.write(torch.randn(2, P), torch.randn(2, H), torch.randn(2, D))
     store.wipe(torch.tensor([True, False]))
-    other.load_state(store.state())
+    other.load_state_dict(store.state_dict())
     q = torch.randn(2, D)
     torch.testing.assert_close(other.recall(q, 2), store.recall(q, 2))
     for each in (store, other):
         each.write(torch.ones(2, P), torch.ones(2, H), torch.ones(2, D))
-    torch.testing.assert_close(other.state(), store.state())
+    torch.testing.assert_close(other.state_dict(), store.state_dict())
 
 
 def test_a_store_needs_a_slot():

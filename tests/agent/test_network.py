@@ -10,10 +10,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from memorylab.agent import MODELS, Inputs, MemoryRecallAgent, Output, model_config
-from memorylab.agent.memory import EpisodicStore, Recalled, stacked
+from memorylab.agent.data import stacked
+from memorylab.agent.episodic import EpisodicStore, Recalled
 
 AGENTS = [(name, {}) for name in MODELS]
 AGENTS += [("mra", {"controller": "gru"}), ("mra", {"controller": "lru"}), ("lstm", {"controller": "gru"})]
+WINDOW = {"controller": "transformer", "settings": {"transformer.window": 4}}  # shorter than some episodes
+AGENTS += [("mra", WINDOW), ("lstm", WINDOW), ("mra", {"auxiliary": ("cpc", "rec")})]
 AGENTS += [("mra", {"encoder": "residual", "height": 9, "width": 11})]
 GAMES, STEPS, BEFORE = 3, 14, 4
 assert SMALL.capacity < STEPS
@@ -26,7 +29,7 @@ def made(name: str, **changes) -> MemoryRecallAgent:
 def copied(store: EpisodicStore | None, agent: MemoryRecallAgent) -> EpisodicStore | None:
     copy = agent.new_store(GAMES)
     if store is not None:
-        copy.load_state(store.state())
+        copy.load_state_dict(store.state_dict())
     return copy
 
 
@@ -80,7 +83,7 @@ def test_steps_equal_an_unroll(name, changes):
     close(own_state, state)
     close(by_age(own), by_age(steps))
     if store is not None:
-        close(start.state(), store.state())
+        close(start.state_dict(), store.state_dict())
         check_contents(agent, start, own, inputs.resets)
 
 
@@ -232,10 +235,7 @@ def test_every_parameter_learns_from_the_whole_loss():
         inputs = random_inputs(agent, 8, 2)
         output = own_unroll(agent, inputs)
         loss = output.logits.square().sum() + output.baseline.square().sum()
-        if agent.contrastive is not None:
-            loss = loss + agent.contrastive_loss(output, inputs.resets).loss
-        if agent.reconstruction is not None:
-            loss = loss + sum(agent.reconstruction_loss(output, inputs))
+        loss = loss + sum(auxiliary.loss(output, inputs)[0] for auxiliary in agent.auxiliary.values())
         loss.backward()
         without = {name for name, p in agent.named_parameters() if p.grad is None or not p.grad.any()}
         assert without == ({"read.key.weight", "read.key.bias"} if name == "mra-njb" else set())
@@ -291,7 +291,7 @@ def test_step_wants_one_axis_and_unroll_two():
 
 def test_a_state_of_other_games_is_refused():
     agent = made("mra")
-    with pytest.raises(ValueError, match=r"the state must be 2 tensors of shape \(2, 6\) on cpu"):
+    with pytest.raises(ValueError, match=r"the state must be tensors of shapes \(2, 6\), \(2, 6\) on cpu"):
         agent.unroll(random_inputs(agent, 4, 2), agent.initial_state(3), store=agent.new_store(2))
 
 
@@ -345,20 +345,19 @@ def test_everything_runs_on_another_device(name, changes):
         own, _ = agent.unroll(inputs, state, store=store)
         replayed, state = agent.unroll(inputs, state, recalled=own.recalled)
         loss = replayed.logits.sum() + replayed.baseline.sum()
-        if agent.contrastive is not None:
-            loss = loss + agent.contrastive_loss(replayed, inputs.resets).loss
-        if agent.reconstruction is not None:
-            loss = loss + sum(agent.reconstruction_loss(replayed, inputs))
+        for auxiliary in agent.auxiliary.values():
+            loss = loss + auxiliary.loss(replayed, inputs)[0]
         loss.backward()
     c = agent.config
     for output, lead in ((step, (2,)), (own, (5, 2)), (replayed, (5, 2))):
         shapes = [(*lead, c.actions), lead, (*lead, c.embedding_size), (*lead, c.hidden_size)]
         assert [part.shape for part in output[:4]] == shapes
         assert all(part.is_meta for part in output[:4])
-        if c.memory:
+        if c.memory == "episodic":
             assert output.weights.shape == output.recalled.valid.shape == output.recalled.age.shape == (*lead, 3)
             assert output.recalled.pv.shape == (*lead, 3, c.embedding_size + c.hidden_size)
-    assert all(part.shape == (2, c.hidden_size) and part.is_meta for part in state)
+    assert [part.shape for part in state] == [part.shape for part in agent.initial_state(2)]
+    assert all(part.is_meta for part in state)
     assert agent.policy.weight.grad.is_meta
 
 
@@ -383,7 +382,7 @@ def losses(agent, inputs: Inputs) -> list[float]:
         policy = F.nll_loss(log_pi.flatten(0, 1), taken.flatten(), reduction="none") @ advantages.flatten()
         baseline = (1 - output.baseline).square().sum() / 2
         entropy = (log_pi.exp() * log_pi).sum()
-        return [loss.item() for loss in (policy, baseline, entropy, agent.contrastive_loss(output, inputs.resets).loss)]
+        return [loss.item() for loss in (policy, baseline, entropy, agent.auxiliary["cpc"].loss(output, inputs)[0])]
 
 
 @pytest.mark.parametrize("encoder", ["residual", "small", "normalised"])

@@ -6,14 +6,16 @@ import torch
 from small_agents import doubles, random_inputs, small_agent
 from torch import nn
 
+from memorylab.agent import AgentConfig
 from memorylab.agent.reconstruction import Reconstruction
+from memorylab.learning.config import LearnerConfig
 
 H, X, A = 6, 7, 4
 
 
 def made(height: int, width: int) -> Reconstruction:
     torch.manual_seed(0)
-    return Reconstruction(height, width, H, X, A)
+    return Reconstruction(AgentConfig(height=height, width=width, hidden_size=H, embedding_size=X, actions=A))
 
 
 @pytest.mark.parametrize("size", [(72, 96), (17, 23), (36, 48), (1, 1), (2, 3), (21, 40), (9, 8)])
@@ -60,8 +62,9 @@ def test_an_agent_reconstructs_what_it_was_given():
     agent = small_agent(auxiliary="rec", memory=False)
     inputs = random_inputs(agent, 6, 3)
     output, _ = agent.unroll(inputs, agent.initial_state(3))
-    found = agent.reconstruction_loss(output, inputs)
-    part = agent.reconstruction
+    part = agent.auxiliary["rec"]
+    part.configure(LearnerConfig(rec_image_cost=2.0, rec_action_cost=3.0, rec_reward_cost=5.0))
+    whole, found = part.loss(output, inputs)
     image = action = reward = 0.0
     for t, b in np.ndindex(6, 3):
         h, is_new = output.h[t, b], bool(inputs.resets[t, b])
@@ -74,13 +77,15 @@ def test_an_agent_reconstructs_what_it_was_given():
         action += ((part.action(h) - one_hot) ** 2).sum().item() / 2
         reward += (part.reward(h).item() - before) ** 2 / 2
     assert inputs.resets.any()
-    assert [loss.item() for loss in found] == pytest.approx([image / 18, action / 18, reward / 18], abs=1e-5)
+    losses = [found[name].item() for name in ("rec_image", "rec_action", "rec_reward")]
+    assert whole.item() == pytest.approx(2 * losses[0] + 3 * losses[1] + 5 * losses[2])
+    assert losses == pytest.approx([image / 18, action / 18, reward / 18], abs=1e-5)
 
 
 def test_gradient_reaches_encoder_and_controller():
     agent = small_agent(auxiliary="rec")
     inputs = random_inputs(agent, 6, 3)
     output, _ = agent.unroll(inputs, agent.initial_state(3), store=agent.new_store(3))
-    sum(agent.reconstruction_loss(output, inputs)).backward()
+    agent.auxiliary["rec"].loss(output, inputs)[0].backward()
     for module in (agent.encoder, agent.controller, agent.reconstruction):
         assert all(parameter.grad.abs().max() > 0 for parameter in module.parameters())

@@ -62,7 +62,7 @@ def test_logits_baseline_read_and_cpc_are_the_same(lesson):
     )  # (T, B, ...)
     close((logits, V, x, h), output[:4])
     seen = [(x[:, b], h[:, b], inputs.resets[:, b]) for b in range(GAMES)]
-    close(lesson.cpc_loss(pupil, seen), agent.contrastive_loss(output, inputs.resets).loss)
+    close(lesson.cpc_loss(pupil, seen), agent.auxiliary["cpc"].loss(output, inputs)[0])
 
 
 def close(left, right):
@@ -91,7 +91,7 @@ def test_gradients_are_the_same(lesson):
     pupil = taught(lesson, agent)
     inputs = random_inputs(agent, STEPS, 1, reset_share=0.1)
     output, _ = agent.unroll(inputs, agent.initial_state(1), store=agent.new_store(1))
-    cpc = agent.contrastive_loss(output, inputs.resets).loss
+    cpc = agent.auxiliary["cpc"].loss(output, inputs)[0]
     (output.logits.square().sum() + output.baseline.square().sum() + cpc).backward()
     (game,) = games_of(lesson, pupil, inputs)
     logits, V, x, h = pupil.unroll(game)

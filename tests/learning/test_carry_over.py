@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from memorylab.agent import MODELS, AgentConfig, MemoryRecallAgent, model_config
-from memorylab.agent.controllers import CONTROLLERS, Controller, State
+from memorylab.agent import CONTROLLERS, MODELS, AgentConfig, Controller, MemoryRecallAgent, model_config
+from memorylab.agent.controllers import State
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.actor import Actor
 from memorylab.learning.evaluation import play_episodes

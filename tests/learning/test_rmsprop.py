@@ -63,12 +63,12 @@ def test_a_learner_goes_on_bit_by_bit():
     trajectories = [actor.collect().trajectory for _ in range(2)]
     for trajectory in trajectories:
         whole.update(trajectory)
-    kept = {name: part.clone() for name, part in whole.tensors().items()}
+    kept = {name: part.clone() for name, part in whole.state_dict().items()}
     restored = new_learner()
-    restored.restore(kept, whole.version)
+    restored.load_state_dict(kept, whole.version)
     for learner in (whole, restored):
         learner.update(trajectories[0])
-    left, right = whole.tensors(), restored.tensors()
+    left, right = whole.state_dict(), restored.state_dict()
     assert left.keys() == right.keys()
     assert any(name.startswith("optimiser.") for name in left)
     assert all(torch.equal(left[name], right[name]) for name in left)

@@ -15,7 +15,7 @@ from tiny_runs import tiny_config
 from memorylab.agent import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.trajectory import Trajectory, empty_trajectory
-from memorylab.runtime.joint_learning import JointLearner, find_store, joint_trajectory, serve_store
+from memorylab.runtime.data_parallel import DataParallelLearner, find_store, joint_trajectory, serve_store
 
 GAMES, UPDATES, HOST = 6, 4, "127.0.0.1"
 CASES = [(model, {"reduction": reduction}) for model in ("mra", "lstm+mem+rec", "ff") for reduction in ("mean", "sum")]
@@ -34,26 +34,26 @@ def batch(agent: MemoryRecallAgent, seed: int) -> Trajectory:
     return trajectory
 
 
-def share(trajectory: Trajectory, rank: int, learners: int) -> Trajectory:
+def share(agent: MemoryRecallAgent, trajectory: Trajectory, rank: int, learners: int) -> Trajectory:
     """Games rank * B / learners ... of each part."""
     some = slice(rank * GAMES // learners, (rank + 1) * GAMES // learners)
     arrays = {
         name: (part[some] if name.startswith("state") else part[:, some]).numpy()
         for name, part in trajectory.tensors().items()
     }
-    return joint_trajectory([arrays], torch.device("cpu"))
+    return joint_trajectory([arrays], agent)
 
 
 def learned(config: LearnerConfig, model: str, rank: int, learners: int, store) -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
-    learner = JointLearner(MemoryRecallAgent(tiny_config(model).agent), config)
+    learner = DataParallelLearner(MemoryRecallAgent(tiny_config(model).agent), config)
     if store is not None:
         learner.join(store, rank, learners, HOST)
     for seed in range(UPDATES):
-        metrics = learner.update(share(batch(learner.agent, seed), rank, learners))
+        metrics = learner.update(share(learner.agent, batch(learner.agent, seed), rank, learners))
     if store is not None:
         torch.distributed.destroy_process_group()
-    tensors = {name: part.contiguous() for name, part in learner.tensors().items()}
+    tensors = {name: part.contiguous() for name, part in learner.state_dict().items()}
     return tensors | {"gradient": torch.tensor(metrics["gradient"])}
 
 

@@ -1,5 +1,6 @@
 """The whole loop on games with known answers: solved by the models that should, not by those that cannot."""
 
+from dataclasses import replace
 from statistics import mean
 
 import numpy as np
@@ -105,7 +106,7 @@ def score_after(
     torch.manual_seed(seed)
     sizes = {"embedding_size": settings.pop("size"), "hidden_size": 32, "key_size": 16, "neighbours": 8}
     base = AgentConfig(encoder="small", height=SIDE, width=SIDE, actions=env.actions, capacity=env.length, **sizes)
-    agent = MemoryRecallAgent(model_config(model, base))
+    agent = MemoryRecallAgent(replace(model_config(model, base), **settings.pop("parts", {})))
     unroll = settings.pop("unroll")
     config = LearnerConfig(adam_epsilon=1e-8, gradient_norm=1.0, reduction="mean", **settings)
     runtime = InProcess(env, Learner(agent, config), unroll, seed=0, threads=1, stopwatch=Stopwatch())
@@ -125,6 +126,12 @@ BIT = {"size": 32, "unroll": 24, "learning_rate": 5e-3, "entropy_cost": 0.02, "d
 def test_a_bit_is_remembered_with_working_memory_only(model, updates, least, most):
     score = score_after(RememberBit(5, 16, seed=0), model, updates, 0.95, RememberBit(5, 100, seed=1), **BIT)
     assert least <= score <= most
+
+
+def test_a_bit_is_remembered_with_a_transformer_s_window():
+    window = {"controller": "transformer", "settings": {"transformer.window": 8}}
+    score = score_after(RememberBit(5, 16, seed=0), "lstm", 500, 0.95, RememberBit(5, 100, seed=1), parts=window, **BIT)
+    assert score >= 0.9
 
 
 KEY = {"size": 32, "unroll": 14, "learning_rate": 5e-3, "entropy_cost": 0.05, "discount": 0.0}

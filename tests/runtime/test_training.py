@@ -5,6 +5,8 @@ import itertools
 import json
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -302,6 +304,21 @@ def test_the_command_trains_goes_on_and_refuses_another_configuration(capsys, tm
     assert "none of the checkpoints" in said.splitlines()[-1]
 
 
+def test_the_command_of_a_user_s_own_file_trains_with_its_loss(tmp_path):
+    """`python examples/my_loss.py train ...`, beside CPC and REC. Without that file the run is refused."""
+    file, out = Path(__file__).parents[2] / "examples" / "my_loss.py", tmp_path / "run"
+    parts = ["--auxiliary", "cpc", "rec", "next_reward", "--settings", "next_reward.weight", "0.5"]
+    call = [sys.executable, str(file), "train", *map(str, TINY), *parts, "--out", str(out)]
+    subprocess.run(call, check=True, capture_output=True)
+    agent = json.loads((out / "config.json").read_text())["agent"]
+    assert agent["auxiliary"] == ["cpc", "rec", "next_reward"]
+    assert agent["settings"] == {"next_reward.weight": 0.5}
+    for name in ("cpc", "rec_image", "next_reward", "gradient_next_reward"):
+        assert float(rows(out / "metrics.csv")[-1][name]) > 0
+    with pytest.raises(ValueError, match="auxiliary must be one of cpc, rec, not 'next_reward'"):
+        load_trained(out, "last")
+
+
 def test_the_command_in_a_place_that_cannot_be(capsys, tmp_path):
     (tmp_path / "file").touch()
     code, said = command(capsys, *TINY, "--out", tmp_path / "file" / "run")
@@ -336,6 +353,19 @@ def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
     with pytest.raises(ValueError, match=r"learner\.reward_clipping is 'none' there, not 'abs_one'"):
         trained(tiny_config(learner=other), tmp_path)
     assert trained(tiny_config(steps=2 * UPDATE), tmp_path).step == 2 * UPDATE
+
+
+def test_a_run_of_before_losses_and_memories_had_names_goes_on(tmp_path):
+    trained(tiny_config("lstm+cpc", steps=UPDATE), tmp_path)
+    file = tmp_path / "config.json"
+    config = json.loads(file.read_text())
+    config["agent"] |= {"auxiliary": "cpc", "memory": False}
+    del config["agent"]["settings"]
+    file.write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"agent\.auxiliary is \['cpc'\] there, not \[\]"):
+        trained(tiny_config("lstm"), tmp_path)
+    assert load_trained(tmp_path, "last").agent.config == tiny_config("lstm+cpc").agent
+    assert trained(tiny_config("lstm+cpc", steps=2 * UPDATE), tmp_path).step == 2 * UPDATE
 
 
 def test_a_checkpoint_of_another_version_is_told(tmp_path):

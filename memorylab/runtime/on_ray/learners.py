@@ -14,7 +14,7 @@ from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Diverged, Metrics
-from memorylab.runtime.joint_learning import Arrays, JointLearner, find_store, joint_trajectory, serve_store
+from memorylab.runtime.data_parallel import Arrays, DataParallelLearner, find_store, joint_trajectory, serve_store
 
 DEATH_SECONDS = 20.0  # until Ray knows of a death
 
@@ -29,7 +29,7 @@ class RemoteLearner:
     def __init__(self, agent: AgentConfig, config: LearnerConfig, seed: int, threads: int, device: str):
         torch.set_num_threads(threads)  # before the weights: their last bits depend on it
         torch.manual_seed(seed)
-        self.learner = JointLearner(MemoryRecallAgent(agent).to(device), config)
+        self.learner = DataParallelLearner(MemoryRecallAgent(agent).to(device), config)
 
     def open_store(self) -> tuple[str, int]:
         """The first learner's: where the others find it."""
@@ -44,7 +44,7 @@ class RemoteLearner:
 
     def take(self, *trajectories: Arrays) -> None:
         """What the next update learns from."""
-        self.batch = joint_trajectory(trajectories, self.learner.agent.device)
+        self.batch = joint_trajectory(trajectories, self.learner.agent)
 
     def learn(self, share_done: float) -> tuple[Metrics, list[np.ndarray]]:
         return self.learner.update(self.batch, share_done), self.weights()
@@ -52,11 +52,11 @@ class RemoteLearner:
     def weights(self) -> list[np.ndarray]:
         return [np.ascontiguousarray(part.detach().cpu().numpy()) for part in self.learner.agent.parameters()]
 
-    def tensors(self) -> Arrays:
-        return {name: part.cpu().numpy() for name, part in self.learner.tensors().items()}
+    def state_dict(self) -> Arrays:
+        return {name: part.cpu().numpy() for name, part in self.learner.state_dict().items()}
 
-    def restore(self, arrays: Arrays, version: int) -> None:
-        self.learner.restore({name: torch.tensor(part) for name, part in arrays.items()}, version)
+    def load_state_dict(self, arrays: Arrays, version: int) -> None:
+        self.learner.load_state_dict({name: torch.tensor(part) for name, part in arrays.items()}, version)
 
 
 class Learners:
@@ -100,13 +100,13 @@ class Learners:
         futures = [worker.__ray_ready__.remote() for worker in self.workers]
         await_all(ray.wait(futures, num_returns=len(futures), timeout=1.0)[0])
 
-    def tensors(self) -> dict[str, Tensor]:
-        [arrays] = each(self.workers[:1], "tensors")
+    def state_dict(self) -> dict[str, Tensor]:
+        [arrays] = each(self.workers[:1], "state_dict")
         return {name: torch.tensor(part) for name, part in arrays.items()}
 
-    def restore(self, named: Mapping[str, Tensor], version: int) -> None:
+    def load_state_dict(self, named: Mapping[str, Tensor], version: int) -> None:
         arrays = ray.put({n: p.numpy() for n, p in named.items() if n.startswith(("agent.", "optimiser."))})
-        each(self.workers, "restore", arrays, version)
+        each(self.workers, "load_state_dict", arrays, version)
         self.version = version
         self.weights = self.workers[0].weights.remote()
 

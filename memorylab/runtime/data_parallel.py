@@ -14,21 +14,20 @@ import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from memorylab.agent.controllers import State
-from memorylab.agent.memory import Recalled
-from memorylab.agent.network import Inputs
+from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.learner import Learner
-from memorylab.learning.trajectory import Trajectory, part_of
+from memorylab.learning.trajectory import Trajectory, named_trajectory
 
 Arrays = dict[str, np.ndarray]
 
 TIMEOUT = timedelta(minutes=5)
 
 
-class JointLearner(Learner):
+class DataParallelLearner(Learner):
     """Call `join` in every process before the first update."""
 
     def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
+        """Become one of so many."""
         self.learners = learners
         if self.agent.device.type == "cuda":
             distributed.init_process_group("nccl", store=store, rank=rank, world_size=learners, timeout=TIMEOUT)
@@ -39,8 +38,8 @@ class JointLearner(Learner):
             distributed.init_process_group(
                 "gloo", store=store, rank=rank, world_size=learners, timeout=TIMEOUT, pg_options=options
             )
-        if self.agent.contrastive is not None:
-            self.agent.contrastive.over_learners = self.mean
+        for auxiliary in self.agent.auxiliary.values():
+            auxiliary.over_learners = self.mean
 
     def mean(self, part: Tensor) -> Tensor:
         """Over all learners."""
@@ -49,6 +48,7 @@ class JointLearner(Learner):
         return part / self.learners
 
     def gather_gradients(self) -> None:
+        """Of all learners: their sum, or their mean."""
         if self.learners == 1:
             return
         gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
@@ -69,21 +69,14 @@ def serve_store(host: str) -> tuple[distributed.TCPStore, int]:
 
 
 def find_store(host: str, port: int) -> distributed.TCPStore:
+    """The one that another process serves."""
     return distributed.TCPStore(host, port, None, False, TIMEOUT)
 
 
-def joint_trajectory(parts: Sequence[Arrays], device: torch.device) -> Trajectory:
+def joint_trajectory(parts: Sequence[Arrays], agent: MemoryRecallAgent) -> Trajectory:
     """One after the other along the games."""
     named = {}
     for name in parts[0]:
         along = 0 if name.startswith("state") else 1
-        named[name] = torch.from_numpy(np.concatenate([part[name] for part in parts], along)).to(device)
-    recalled = part_of(named, "recalled_")
-    state: State = tuple(named[f"state{i}"] for i in range(sum(name.startswith("state") for name in named)))
-    return Trajectory(
-        Inputs(**part_of(named, "inputs_")),
-        named["actions"],
-        named["log_mu"],
-        Recalled(**recalled) if recalled else None,
-        state,
-    )
+        named[name] = torch.from_numpy(np.concatenate([part[name] for part in parts], along)).to(agent.device)
+    return named_trajectory(agent, named)

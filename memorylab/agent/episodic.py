@@ -1,0 +1,189 @@
+"""The paper's episodic memory (MEM): the store of one game's past, nearest-neighbour reads, jumpy backpropagation.
+
+Paper, section 3. Slot i keeps p_i = x_t, v_i = h_t and the key k_i = W_k [p_i, v_i] + b_k (eq. 1). The query
+q_t = W_q [x_t, h_(t-1)] + b_q (eq. 2) finds the K nearest keys, and m_t = sum_j w_j v_j with
+w_j ~ 1 / (epsilon + |q_t - W_k [p_j, v_j] - b_k|^2) (eq. 3).
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from memorylab.agent.data import Output
+from memorylab.agent.memory import Memory, Store
+
+if TYPE_CHECKING:
+    from memorylab.agent.config import AgentConfig
+
+
+class Recalled(NamedTuple):
+    """The K slots that a read found: all that a learner needs to repeat it, whatever the capacity."""
+
+    pv: Tensor  # (..., K, P + H): [p_j, v_j]
+    valid: Tensor  # (..., K) bool: False where fewer than K slots are filled
+    age: Tensor  # (..., K) int64: how many steps ago it was written; for diagnostics
+
+
+class Neighbours(NamedTuple):
+    """The K slots as a read needs them."""
+
+    keys: Tensor  # (..., K, D)
+    values: Tensor  # (..., K, H)
+    valid: Tensor  # (..., K)
+
+
+class EpisodicStore(Store):
+    """First-in-first-out rings of (p, v, k), one per game, all written at the same slot of their rings.
+
+    An empty slot has an infinite squared norm, hence an infinite distance: a search needs no mask, and a game is wiped
+    by one row of infinities.
+    """
+
+    def __init__(
+        self, games: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
+    ):
+        if capacity < 1:
+            raise ValueError(f"a memory needs a capacity of at least 1 slot, not {capacity}")
+        options = {"device": device, "dtype": dtype or torch.get_default_dtype()}
+        self.capacity, self.input_size = capacity, input_size
+        self.pv = torch.zeros(games, capacity, input_size + hidden_size, **options)
+        self.k = torch.zeros(games, capacity, key_size, **options)
+        self.squared_norm = torch.full((games, 1, capacity), torch.inf, **options)
+        self.next_slot = 0
+        super().__init__(pv=self.pv, k=self.k, squared_norm=self.squared_norm)
+
+    def wipe(self, reset: Tensor) -> None:
+        """Forget everything in the games where an episode begins."""
+        self.squared_norm.masked_fill_(reset[:, None, None], torch.inf)
+
+    def write(self, p: Tensor, v: Tensor, k: Tensor) -> None:
+        """One more slot in every game, over the oldest one when the ring is full. No gradient enters."""
+        i = self.next_slot
+        self.pv[:, i, : self.input_size] = p.detach()
+        self.pv[:, i, self.input_size :] = v.detach()
+        self.k[:, i] = k.detach()
+        self.squared_norm[:, 0, i] = k.detach().square().sum(-1)
+        self.next_slot = (i + 1) % self.capacity
+
+    def nearest(self, q: Tensor, number: int) -> tuple[Tensor, Tensor]:
+        """The slots (B, K) of the keys nearest to the queries (B, D), and which of them are filled.
+
+        |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
+        """
+        distance = torch.baddbmm(self.squared_norm, q.detach()[:, None], self.k.mT, alpha=-2)[:, 0]
+        near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
+        return slots, near < torch.inf
+
+    def recall(self, q: Tensor, number: int) -> Recalled:
+        """The contents of those slots."""
+        slots, valid = self.nearest(q, number)
+        return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
+
+    def filled(self) -> Tensor:
+        """(B, capacity) bool."""
+        return self.squared_norm[:, 0] < torch.inf
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Everything, for a checkpoint."""
+        return {**self, "next_slot": torch.tensor(self.next_slot)}
+
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        """As it was."""
+        super().load_state_dict(state)
+        self.next_slot = int(state["next_slot"])
+
+
+def gather_slots(table: Tensor, slots: Tensor) -> Tensor:
+    """Rows `slots` (B, K) of each game's `table` (B, capacity, size): (B, K, size)."""
+    games, capacity, size = table.shape
+    rows = slots + capacity * torch.arange(games, device=table.device)[:, None]
+    return table.view(games * capacity, size).index_select(0, rows.flatten()).view(*slots.shape, size)
+
+
+THOUGHT = 0.03  # the share at which the h part of W_k begins: not 0, or keys would lack h where W_k does not learn
+
+
+class EpisodicMemory(Memory):
+    """W_k, b_k, W_q, b_q and the read."""
+
+    def __init__(self, config: "AgentConfig"):
+        super().__init__()
+        self.capacity, self.neighbours = config.capacity, min(config.neighbours, config.capacity)
+        self.epsilon, self.jumpy = config.epsilon, config.jumpy
+        X, H, D = config.embedding_size, config.hidden_size, config.key_size
+        self.input_size, self.size, self.key_size = X, H, D
+        self.key = nn.Linear(X + H, D)
+        self.query_of_x = nn.Linear(X, D)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
+        self.query_of_h = nn.Linear(H, D, bias=False)
+        with torch.no_grad():  # what looks like now is near from the start; what was thought then has a small say
+            self.query_of_x.weight.copy_(self.key.weight[:, :X])
+            self.query_of_x.bias.copy_(self.key.bias)
+            self.key.weight[:, X:] *= THOUGHT
+            self.query_of_h.weight.zero_()
+
+    def new_store(self, games: int, **options: Any) -> EpisodicStore:
+        """Rings of `capacity` slots."""
+        return EpisodicStore(games, self.capacity, self.input_size, self.size, self.key_size, **options)
+
+    def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recalled:
+        """K slots a step."""
+        lead, device = (*lead, self.neighbours), options.get("device")
+        return Recalled(
+            pv=torch.zeros(*lead, self.input_size + self.size, **options),
+            valid=torch.zeros(*lead, dtype=torch.bool, device=device),
+            age=torch.zeros(*lead, dtype=torch.int64, device=device),
+        )
+
+    def embed(self, x: Tensor) -> Tensor:
+        """W_qx x + b_q."""
+        return self.query_of_x(x)
+
+    def query(self, embedded_t: Tensor, h_tm1: Tensor) -> Tensor:
+        """Eq. 2: q_t = W_q [x_t, h_(t-1)] + b_q."""
+        return embedded_t + self.query_of_h(h_tm1)
+
+    def search(self, store: EpisodicStore, q_t: Tensor) -> Recalled:
+        """The K slots whose cached keys are nearest."""
+        return store.recall(q_t, self.neighbours)
+
+    def write(self, store: EpisodicStore, x_t: Tensor, h_t: Tensor) -> None:
+        """Eq. 1: p_i, v_i and k_i into the next slot."""
+        store.write(x_t, h_t, self.keys_to_write(x_t, h_t))
+
+    def keys_to_write(self, x_t: Tensor, h_t: Tensor) -> Tensor:
+        """Eq. 1 and 4: k_i = W_k [SG(p_i), SG(v_i)] + b_k."""
+        return self.key(torch.cat([x_t.detach(), h_t.detach()], -1))
+
+    def project(self, recalled: Recalled) -> Neighbours:
+        """Keys anew from the p_j and v_j of then through the W_k and b_k of now: jumpy backpropagation.
+
+        Without it these get no gradient, so they never change and the keys are those that were cached.
+        """
+        keys = self.key(recalled.pv)
+        return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv[..., self.input_size :], recalled.valid)
+
+    def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
+        """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
+        squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
+        w = near.valid / (self.epsilon + squared_distance)
+        total = w.sum(-1, keepdim=True)
+        w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
+        m_t = (w[..., None, :] @ near.values)[..., 0, :]
+        return m_t, w
+
+    def measures(self, output: Output) -> dict[str, Tensor]:
+        """Whether reads are sharp or flat, and how old what they recall is."""
+        w, age = output.weights, output.recalled.age
+        assert w is not None
+        return {
+            "read_entropy": -(w * w.clamp_min(1e-12).log()).sum(-1).mean(),
+            "recalled_age": (w * age).sum(-1).mean(),
+        }
+
+    def looked_back(self, output: Output) -> tuple[Tensor, Tensor]:
+        """Filled slots alone."""
+        assert output.weights is not None
+        order = output.weights.argsort(descending=True)
+        order = order[output.recalled.valid[order]]
+        return output.recalled.age[order], output.weights[order]

@@ -1,0 +1,27 @@
+"""All that an agent can be made of; a class and a line here, or the line in a file of your own, add to it."""
+
+from memorylab.agent.auxiliary import AuxiliaryLoss
+from memorylab.agent.contrastive import Contrastive
+from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, GatedLinearRecurrence
+from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder, SmallEncoder
+from memorylab.agent.episodic import EpisodicMemory
+from memorylab.agent.memory import Memory
+from memorylab.agent.reconstruction import Reconstruction
+from memorylab.agent.registry import Registry
+from memorylab.agent.transformer import TransformerWindow
+
+ENCODERS: Registry[Encoder] = Registry(
+    "encoder", {"residual": ResidualEncoder, "small": SmallEncoder, "normalised": NormalisedEncoder}
+)
+CONTROLLERS: Registry[Controller] = Registry(
+    "controller",
+    {
+        "ff": FeedForward,
+        "lstm": LSTM,
+        "gru": GRU,
+        "lru": GatedLinearRecurrence,
+        "transformer": TransformerWindow,
+    },
+)
+MEMORIES: Registry[Memory] = Registry("memory", {"episodic": EpisodicMemory}, besides=("none",))
+AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry("auxiliary", {"cpc": Contrastive, "rec": Reconstruction})
