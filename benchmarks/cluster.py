@@ -18,11 +18,11 @@ import ray
 from ray.experimental import get_object_locations
 
 from memorylab.agent import AgentConfig, model_config
-from memorylab.files import replacing
 from memorylab.learning.config import LearnerConfig, TrainConfig
 from memorylab.learning.presets import preset_config
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.tiny_games import SIDE, RememberBit
+from memorylab.runs.files import replacing
 from memorylab.runtime.on_ray.cluster import connect
 from memorylab.runtime.on_ray.crew import Crew
 from memorylab.runtime.on_ray.learners import Learners

@@ -20,11 +20,11 @@ except ImportError:
     print("memorylab: the command line needs more packages: pip install 'memorylab[cli]'", file=sys.stderr)
     sys.exit(2)
 
-from memorylab.files import replacing
 from memorylab.laboratory.baseline import PLAYERS, Player, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
 from memorylab.laboratory.splits import stimuli_of
+from memorylab.runs.files import replacing
 from memorylab.tables import (
     as_csv,
     as_json,

@@ -19,8 +19,8 @@ from tyro.conf import Positional
 from memorylab.agent import MODELS
 from memorylab.laboratory.references import yardstick
 from memorylab.laboratory.report import report
-from memorylab.learning.checkpoints import checkpoints
 from memorylab.learning.config import TrainConfig
+from memorylab.runs.checkpoints import checkpoints
 from memorylab.runtime.command import train_options
 from memorylab.runtime.training import Training
 from memorylab.tasks.task import TASKS, find_task

@@ -6,6 +6,7 @@ from typing import Literal
 
 from memorylab.envs.scripted import play_episodes
 from memorylab.laboratory.references import best_agent, paper_scores
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.task import find_task
 
 Player = Literal["random", "forgetting", "remembering"]
@@ -48,7 +49,7 @@ def baselines(
                     player=player,
                     episodes=len(scores),
                     mean=float(scores.mean()),
-                    standard_error=float(scores.std(ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else float("nan"),
+                    standard_error=standard_error(scores),
                     mean_length=float(lengths.mean()),
                     paper_random=random and random.mean,
                     paper_human=human and human.mean,

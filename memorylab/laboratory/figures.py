@@ -11,10 +11,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memorylab.laboratory.normalised import Average, Cell, Cells, Kind, standard_error
+from memorylab.laboratory.normalised import Average, Cell, Cells, Kind
 from memorylab.laboratory.references import Yardstick
 from memorylab.laboratory.runs import Run
 from memorylab.laboratory.statistics import Estimate, median_interval
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 

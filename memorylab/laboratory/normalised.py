@@ -9,6 +9,7 @@ import numpy as np
 from memorylab.laboratory.references import Yardstick, memory_yardstick
 from memorylab.laboratory.runs import Run
 from memorylab.learning.scores import alpha_of, best_step, score_at, unbiased_best
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import PAPER_LEVELS
 
 Kind = Literal["human", "memory"]  # human-normalised score, memory score
@@ -62,11 +63,6 @@ class Average(NamedTuple):
     mean: float
     standard_error: float  # from the seeds
     tasks: int
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """NaN for one value: nothing is known of its error."""
-    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan")
 
 
 Cells = dict[tuple[str, str, str], Cell]  # by task, model, level

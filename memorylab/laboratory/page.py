@@ -9,8 +9,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from memorylab.files import replacing
 from memorylab.laboratory import figures
+from memorylab.runs.files import replacing
 
 STYLE = """
 :root { color-scheme: light; --ink: #1c2430; --soft: #5b6676; --line: #dde2e9; --accent: #0072B2; }

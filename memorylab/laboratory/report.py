@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from memorylab.laboratory import figures
-from memorylab.laboratory.evaluate import Evaluation, read_rows, summed_up, walks
+from memorylab.laboratory.evaluate import Evaluation, summed_up, walks
 from memorylab.laboratory.normalised import (
     Average,
     Cell,
@@ -30,8 +30,9 @@ from memorylab.laboratory.references import (
 )
 from memorylab.laboratory.runs import Run, find_runs
 from memorylab.laboratory.statistics import Estimate, Strata, iqm, probability_of_improvement
-from memorylab.learning.checkpoints import checkpoints, step_of
 from memorylab.learning.trained import load_trained
+from memorylab.runs.checkpoints import checkpoints, step_of
+from memorylab.runs.tables import read_rows
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 

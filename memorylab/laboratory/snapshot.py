@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from memorylab.envs.games import Games
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.world.materials import STRIDE
 
 MARGIN = 4

@@ -8,6 +8,8 @@ import numpy as np
 from scipy import stats
 from scipy.stats import trim_mean
 
+from memorylab.runs.scores import standard_error
+
 RESAMPLES = 2000
 MEDIAN_RESAMPLES = 400  # at each point of a curve
 
@@ -38,7 +40,7 @@ def interval(values: np.ndarray) -> tuple[float, float]:
 
 def half_interval(scores: Sequence[float] | np.ndarray) -> float:
     """Half the width of Student's 95 % interval for the mean; NaN for one score, of whose error nothing is known."""
-    return float(stats.sem(scores) * stats.t.ppf(0.975, len(scores) - 1)) if len(scores) > 1 else float("nan")
+    return float(standard_error(scores) * stats.t.ppf(0.975, len(scores) - 1))
 
 
 def median_interval(seeds: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,15 @@ from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning.checkpoints import (
+from memorylab.learning.config import TrainConfig
+from memorylab.learning.curriculum import Curriculum
+from memorylab.learning.evaluation import evaluate
+from memorylab.learning.learner import Diverged, Learner, Metrics
+from memorylab.learning.scores import alpha_of, as_curve, best_step
+from memorylab.learning.stopwatch import Stopwatch
+from memorylab.learning.trajectory import Episode
+from memorylab.runs import RunFolder, ScoreRow
+from memorylab.runs.checkpoints import (
     checkpoints,
     facts_of,
     keep_only,
@@ -27,14 +35,6 @@ from memorylab.learning.checkpoints import (
     save_checkpoint,
     step_of,
 )
-from memorylab.learning.config import TrainConfig
-from memorylab.learning.curriculum import Curriculum
-from memorylab.learning.evaluation import evaluate
-from memorylab.learning.learner import Diverged, Learner, Metrics
-from memorylab.learning.run_folder import RunFolder
-from memorylab.learning.scores import alpha_of, as_curve, best_step
-from memorylab.learning.stopwatch import Stopwatch
-from memorylab.learning.trajectory import Episode
 from memorylab.runtime.in_process import InProcess, Progress, shares
 
 REPORT_SECONDS = 5.0
@@ -226,11 +226,8 @@ class Training:
         rows = []
         for level, episodes in zip(levels, played, strict=True):
             self.levels[level] = mean(episode.score for episode in episodes)
-            rows += [
-                {"step": step, "level": level, "scale": e.scale, "return": e.score, "length": e.length, "seed": e.seed}
-                for e in episodes
-            ]
-        self.folder.append(self.folder.scores, rows)
+            rows += [ScoreRow(step, level, e.scale, e.score, e.length, e.seed) for e in episodes]
+        self.folder.add_scores(rows)
         self.evaluated = step
         if "train" in levels:
             self.keep_snapshot(step, played[levels.index("train")], weights)
@@ -279,7 +276,7 @@ class Training:
             "step": self.step, "seconds": round(self.seconds, 1), "steps_per_second": round(rate),
             "stage": report.stage, "score": score, "length": length, "episodes": self.episodes,
         }  # fmt: skip
-        self.folder.append(self.folder.metrics, [row | {name: f"{value:.6g}" for name, value in metrics.items()}])
+        self.folder.add_metrics(row | {name: f"{value:.6g}" for name, value in metrics.items()})
         for name, value in {"score": score, "steps_per_second": rate, **metrics, **self.levels}.items():
             if self.board is not None:
                 self.board.add_scalar(name, value, self.step)

@@ -8,7 +8,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.tasks.task import TASKS
 from memorylab.web.game import VIEWS, new_games
 from memorylab.web.pages import CARDS

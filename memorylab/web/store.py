@@ -1,6 +1,5 @@
 """What people played: one SQLite file."""
 
-import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import TASKS
 from memorylab.version import __version__
@@ -135,9 +135,8 @@ class EpisodeStore:
         rows = []
         for task, level, *view in sorted(found, key=lambda row: (*map(list.index, order, row), row[2:])):
             scores = np.array(self.scores(task, level, (view[0], view[1])))
-            error = float(scores.std(ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else math.nan
             source = f"people, {view[0]} x {view[1]} pictures"
-            rows.append(HumanScore(task, level, float(scores.mean()), error, len(scores), source))
+            rows.append(HumanScore(task, level, float(scores.mean()), standard_error(scores), len(scores), source))
         return rows
 
 

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.web.pages import STATIC, page_routes
 from memorylab.web.recording import Player, Recording
 

@@ -18,8 +18,8 @@ from memorylab.laboratory.evaluate import keep, parse_sweep, read_rows, summed_u
 from memorylab.laboratory.references import scripted_players, yardstick
 from memorylab.laboratory.report import other_weights, walk_snapshots
 from memorylab.laboratory.runs import find_runs
-from memorylab.learning.checkpoints import load_checkpoint, save_checkpoint
 from memorylab.learning.trained import load_trained
+from memorylab.runs.checkpoints import load_checkpoint, save_checkpoint
 from memorylab.web.agent_player import agent_player
 
 TINY = ["--games", "2", "--unroll", "10", "--steps", "40", "--height", "20", "--width", "24", "--embedding-size", "8",

@@ -22,12 +22,12 @@ from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
 from memorylab.cli import main
 from memorylab.laboratory.normalised import snapshot
 from memorylab.laboratory.runs import find_runs
-from memorylab.learning.checkpoints import checkpoints, load_checkpoint
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.evaluation import play_episodes
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.tiny_games import SIDE, RememberBit
 from memorylab.learning.trained import load_trained
+from memorylab.runs.checkpoints import checkpoints, load_checkpoint
 from memorylab.runtime import training as module
 from memorylab.runtime.on_ray import cluster as cluster_module
 from memorylab.runtime.on_ray.cluster import probe

@@ -19,13 +19,13 @@ from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.laboratory.normalised import snapshot
 from memorylab.laboratory.runs import find_runs
-from memorylab.learning import checkpoints
 from memorylab.learning.actor import Actor
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.learner import Learner
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trained import load_trained
 from memorylab.learning.trajectory import Episode
+from memorylab.runs import checkpoints
 from memorylab.runtime import training as module
 from memorylab.runtime.training import Training
 

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from memorylab.agent import model_config
-from memorylab.learning.checkpoints import load_checkpoint
 from memorylab.learning.config import CurriculumConfig, TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.presets import preset_config
+from memorylab.runs.checkpoints import load_checkpoint
 from memorylab.runtime import training as module
 from memorylab.runtime.training import Training
 from memorylab.tasks.task import find_task

@@ -17,8 +17,8 @@ from memorylab.agent import AgentConfig, MemoryRecallAgent
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning import actor
-from memorylab.learning.checkpoints import save_checkpoint
 from memorylab.learning.presets import preset_config
+from memorylab.runs.checkpoints import save_checkpoint
 from memorylab.web.agent_player import agent_player, player_of
 from memorylab.web.game import VIEWS, PlayedGame, replay
 from memorylab.web.recording import (

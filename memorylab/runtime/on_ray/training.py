@@ -14,11 +14,11 @@ from ray.exceptions import ObjectLostError
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning.checkpoints import checkpoints
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.learner import Metrics
 from memorylab.learning.trajectory import Episode, empty_trajectory
+from memorylab.runs.checkpoints import checkpoints
 from memorylab.runtime.on_ray.cluster import check_room, connect
 from memorylab.runtime.on_ray.crew import Crew, MakeGames
 from memorylab.runtime.on_ray.learners import LearnerLost, Learners
@@ -167,7 +167,7 @@ class RayTraining(Training):
         if gathered:
             whole["policy_lag_max"] = max(metrics["policy_lag_max"] for metrics in gathered)
         super().report([metrics | whole for metrics in gathered], rate)
-        self.folder.append(self.folder.actors, [{"step": self.step, **row} for row in actors])
+        self.folder.add_actors([{"step": self.step, **row} for row in actors])
 
     def close(self) -> None:
         super().close()
