@@ -21,7 +21,7 @@ from memorylab.laboratory.references import yardstick
 from memorylab.laboratory.report import report
 from memorylab.learning.config import TrainConfig
 from memorylab.runs.checkpoints import checkpoints
-from memorylab.runtime.command import train_options
+from memorylab.runtime.command import train, train_options
 from memorylab.runtime.training import Training
 from memorylab.tasks.task import TASKS, find_task
 
@@ -200,11 +200,11 @@ def carried_out(run: Planned) -> bool:
 
 def over_cluster(runs: Sequence[Planned], options: AblateOptions) -> Iterator[tuple[Planned, bool]]:
     """As many at once as there is room for; Ray gives the runs of a lost node to another."""
-    from memorylab.runtime.on_ray.runs import run_many  # not everyone has Ray
+    from memorylab.runtime.on_ray.sweep import run_many  # not everyone has Ray
 
     device = ["--device", "cuda"] if options.gpus else []
-    commands = [["train", *run.arguments, "--threads", str(options.cpus), *device] for run in runs]
-    for ended in run_many(commands, options.cpus, options.gpus, options.address):
+    arguments = [[*run.arguments, "--threads", str(options.cpus), *device] for run in runs]
+    for ended in run_many(train, arguments, options.cpus, options.gpus, options.address):
         run = runs[ended.number]
         state = "finished" if ended.code == 0 else f"failed: {ended.error.strip().splitlines()[-1:]}"
         print(f"{run.folder} {state}", file=sys.stderr)

@@ -29,13 +29,14 @@ from memorylab.learning.tiny_games import SIDE, RememberBit
 from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import checkpoints, load_checkpoint
 from memorylab.runtime import training as module
+from memorylab.runtime.command import train
 from memorylab.runtime.on_ray import cluster as cluster_module
 from memorylab.runtime.on_ray.cluster import probe
 from memorylab.runtime.on_ray.crew import Crew
 from memorylab.runtime.on_ray.learners import LearnerLost, Learners
 from memorylab.runtime.on_ray.options import ClusterOptions
-from memorylab.runtime.on_ray.runs import run_many
 from memorylab.runtime.on_ray.runtime import RayRuntime
+from memorylab.runtime.on_ray.sweep import run_many
 from memorylab.runtime.on_ray.training import RayTraining
 
 SYSTEM = {
@@ -304,8 +305,8 @@ def test_a_wrong_address_is_told_within_30_seconds(monkeypatch):
 
 def test_many_runs_share_the_cluster_and_survive_a_kill(cluster, tmp_path):
     few = [*TINY, "--evaluate-every", "0", "--steps", "2000", "--threads", "1"]
-    trains = [["train", "avm", *few, "--out", str(tmp_path / name)] for name in ("one", "two")]
-    running = run_many([*trains, ["train", "nosuch"]])
+    arguments = [["avm", *few, "--out", str(tmp_path / name)] for name in ("one", "two")]
+    running = run_many(train, [*arguments, ["nosuch"]])
     ended = [next(running)]
     assert ended[0].code == 2
     assert "unknown task 'nosuch'" in ended[0].error
