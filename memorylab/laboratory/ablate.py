@@ -22,7 +22,7 @@ from memorylab.laboratory.report import report
 from memorylab.learning.config import TrainConfig
 from memorylab.runs.checkpoints import checkpoints
 from memorylab.runtime.command import train, train_options
-from memorylab.runtime.training import Training
+from memorylab.runtime.in_process import training_here
 from memorylab.tasks.task import TASKS, find_task
 
 PROBE_SECONDS = 3.0
@@ -112,7 +112,7 @@ def progress_of(folder: Path) -> tuple[int, float]:
 def measured_rate(config: TrainConfig, seconds: float, warm_up: int = 2) -> float:
     """Agent steps a second of a whole run: games, acting, learning."""
     with tempfile.TemporaryDirectory() as folder:
-        training = Training(replace(config, evaluate_every=0), Path(folder) / "run")
+        training = training_here(replace(config, evaluate_every=0), Path(folder) / "run")
         for _ in range(warm_up):
             training.runtime.advance(0.0)
         start, steps = perf_counter(), 0

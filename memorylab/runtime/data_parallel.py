@@ -25,10 +25,11 @@ Arrays = dict[str, np.ndarray]
 TIMEOUT = timedelta(minutes=5)
 
 
-class JointLearner(Learner):
+class DataParallelLearner(Learner):
     """Call `join` in every process before the first update."""
 
     def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
+        """Be one of several, which find each other in the store."""
         self.learners = learners
         if self.agent.device.type == "cuda":
             distributed.init_process_group("nccl", store=store, rank=rank, world_size=learners, timeout=TIMEOUT)
@@ -49,6 +50,7 @@ class JointLearner(Learner):
         return part / self.learners
 
     def gather_gradients(self) -> None:
+        """Of all learners, as one batch would have them."""
         if self.learners == 1:
             return
         gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
@@ -69,6 +71,7 @@ def serve_store(host: str) -> tuple[distributed.TCPStore, int]:
 
 
 def find_store(host: str, port: int) -> distributed.TCPStore:
+    """Where `serve_store` serves it."""
     return distributed.TCPStore(host, port, None, False, TIMEOUT)
 
 

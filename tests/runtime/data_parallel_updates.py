@@ -1,4 +1,4 @@
-"""One of several learners that share a batch: python joint_updates.py RANK LEARNERS FOLDER.
+"""One of several learners that share a batch: python data_parallel_updates.py RANK LEARNERS FOLDER.
 
 Makes the same batches in every process, learns from its share of them and writes its weights. The first prints the port
 at which the others find it; these read it.
@@ -15,7 +15,7 @@ from tiny_runs import tiny_config
 from memorylab.agent import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.trajectory import Trajectory, empty_trajectory
-from memorylab.runtime.joint_learning import JointLearner, find_store, joint_trajectory, serve_store
+from memorylab.runtime.data_parallel import DataParallelLearner, find_store, joint_trajectory, serve_store
 
 GAMES, UPDATES, HOST = 6, 4, "127.0.0.1"
 CASES = [(model, {"reduction": reduction}) for model in ("mra", "lstm+mem+rec", "ff") for reduction in ("mean", "sum")]
@@ -46,7 +46,7 @@ def share(trajectory: Trajectory, rank: int, learners: int) -> Trajectory:
 
 def learned(config: LearnerConfig, model: str, rank: int, learners: int, store) -> dict[str, torch.Tensor]:
     torch.manual_seed(0)
-    learner = JointLearner(MemoryRecallAgent(tiny_config(model).agent), config)
+    learner = DataParallelLearner(MemoryRecallAgent(tiny_config(model).agent), config)
     if store is not None:
         learner.join(store, rank, learners, HOST)
     for seed in range(UPDATES):
