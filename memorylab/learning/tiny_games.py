@@ -51,7 +51,7 @@ class TinyGames:
         self.records[["step", "score"]] = 0
         return self.pictures(), {}
 
-    def step(self, actions: np.ndarray) -> tuple:
+    def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
         games = self.records
         asked, button = self.questions()
         rewards = np.where(asked, actions == button, -COST * (actions != WAIT))
@@ -66,7 +66,10 @@ class TinyGames:
             games["seed"][over] = mixed(games["seed"][over])
             games["step"][over] = 0
             games["score"][over] = 0
-        return self.pictures(), rewards, over, np.zeros_like(over), info
+        pictures = self.pictures()
+        if out is not None:
+            out[:] = pictures
+        return pictures, rewards, over, np.zeros_like(over), info
 
     def state(self) -> np.ndarray:
         return self.records.view(np.uint8).reshape(self.num_envs, -1).copy()
