@@ -7,7 +7,7 @@ from tyro.conf import Positional
 
 from memorylab.cli.tables import human_table, print_rows, progress
 from memorylab.cli.verbs import Flag, check_ending, from_signatures, needs_agent, needs_web, save_rows
-from memorylab.laboratory.baseline import Player
+from memorylab.laboratory.baseline import ScriptedPlayer
 from memorylab.tasks.task import check_level, find_task
 
 LOOPBACK = "127.0.0.1"
@@ -46,7 +46,7 @@ def human_scores(
 
 def watch_player(
     run: Positional[Path | None] = None,
-    player: Player | None = None,
+    player: ScriptedPlayer | None = None,
     episode: int | None = None,
     task: str | None = None,
     level: str = "train",
@@ -72,32 +72,38 @@ def watch_player(
         host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
         port: Port to listen on; 0 for any free one.
     """
-    check_level(level)
+    check_ending("export", export, ".html")
     if sum(given is not None for given in (run, player, episode)) != 1:
         raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
     if player and not task:
         raise ValueError("--player needs --task")
-    check_ending("export", export, ".html")
+    check_level(level)
     chosen = None if task is None else find_task(task).name
+    show(performer(run, player, episode, chosen, level, step, scores), seed, export, host, port)
+
+
+def performer(
+    run: Path | None, player: str | None, episode: int | None, task: str | None, level: str, step: str, scores: Path
+) -> Any:
+    """Whoever was named."""
     commands = needs_web("memorylab.web.commands")
     if run:
-        someone = needs_agent("memorylab.web.agent_player").agent_player(run, chosen, level, step)
-    elif player:
-        someone = commands.scripted_player(chosen, level, player)
-    else:
-        someone = commands.human_player(commands.EpisodeStore(scores, create=False).get(episode))
-    if export:
-        export_episode(someone, seed, export)
-    else:
+        return needs_agent("memorylab.web.agent_player").agent_player(run, task, level, step)
+    if player:
+        return commands.scripted_player(task, level, player)
+    return commands.human_player(commands.EpisodeStore(scores, create=False).get(episode))
+
+
+def show(someone: Any, seed: int, export: Path | None, host: str, port: int) -> None:
+    """On a page, or as one file of HTML with a bar while it is played."""
+    commands = needs_web("memorylab.web.commands")
+    if export is None:
         commands.watch(someone, seed, host, port)
-
-
-def export_episode(someone: Any, seed: int, file: Path) -> None:
-    """One file of HTML, with a bar while it is played."""
+        return
     with progress() as bar:
         work = bar.add_task("steps", total=None)
-        needs_web("memorylab.web.commands").export_episode(someone, seed, file, lambda: bar.advance(work))
-    print(file)
+        commands.export_episode(someone, seed, export, lambda: bar.advance(work))
+    print(export)
 
 
 def dashboard(folder: Positional[Path] = Path("runs"), host: str = LOOPBACK, port: int = 8402) -> None:

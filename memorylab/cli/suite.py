@@ -5,12 +5,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import rich
 from rich.table import Table
 
 from memorylab.cli.tables import baseline_table, print_rows, progress, speed_table
 from memorylab.cli.verbs import AllTasks, Flag, at_least_one, check_ending, chosen_tasks, from_signatures, save_rows
-from memorylab.laboratory.baseline import PLAYERS, Player, baselines
+from memorylab.laboratory.baseline import PLAYERS, ScriptedPlayer, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
 from memorylab.laboratory.splits import stimuli_of
@@ -51,7 +52,7 @@ def described(task: Task) -> dict[str, Any]:
 def snapshot(
     tasks: AllTasks,
     level: str = "train",
-    player: Player = "remembering",
+    player: ScriptedPlayer = "remembering",
     out: Path = Path("snapshot.png"),
     frames: int = 24,
     every: int = 1,
@@ -80,24 +81,32 @@ def snapshot(
     check_ending("out", out, ".png", ".gif")
     if out.suffix == ".gif" and len(names) != 1:
         raise ValueError(f"an animation shows one task, not {len(names)}; name one, or write a .png")
-    strips = {}
+    strips = watched(names, level, player, frames, every, seed, size)
+    if out.suffix == ".gif":
+        save_animation(strips[0][1], zoom, out, every)
+    else:
+        save_sheet(contact_sheet(strips, columns, zoom), out)
+    print(out)
+
+
+def watched(
+    names: list[str], level: str, player: str, frames: int, every: int, seed: int, size: tuple[int, int]
+) -> list[tuple[str, list[np.ndarray]]]:
+    """Caption and pictures of each task, with a bar while they are played."""
+    strips = []
     with progress() as bar:
         work = bar.add_task("pictures", total=len(names) * frames)
         for name in names:
             bar.update(work, description=name)
             seen = watch(name, level, player, frames, every, seed, lambda: bar.advance(work), size=size)
-            strips[f"{name}, {level}, {player}"] = seen
-    if out.suffix == ".gif":
-        save_animation(next(iter(strips.values())), zoom, out, every)
-    else:
-        save_sheet(contact_sheet(list(strips.items()), columns, zoom), out)
-    print(out)
+            strips.append((f"{name}, {level}, {player}", seen))
+    return strips
 
 
 def baseline(
     tasks: AllTasks,
     levels: tuple[str, ...] = PAPER_LEVELS,
-    players: tuple[Player, ...] = PLAYERS,
+    players: tuple[ScriptedPlayer, ...] = PLAYERS,
     episodes: int = 500,
     seed: int = 0,
     json: Flag = False,

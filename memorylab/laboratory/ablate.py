@@ -73,6 +73,7 @@ class Planned:
     seconds: float
 
     def is_finished(self, minutes: float | None) -> bool:
+        """By its steps or its minutes."""
         return self.steps >= self.config.steps or (minutes is not None and self.seconds >= 60 * minutes)
 
 
@@ -142,6 +143,7 @@ def seconds_left(plan: Iterable[Planned], minutes: float | None, on_probe: Calla
 
 
 def plan_table(plan: Sequence[Planned], left: Sequence[float], minutes: float | None) -> Table:
+    """What is planned, and how long it will take."""
     right = (Column(name, justify="right") for name in ("seed", "steps so far", "left"))
     table = Table("task", "model", *right, caption="Time left is estimated from a short probe, without evaluations.")
     for run, seconds in zip(plan, left, strict=True):
@@ -153,11 +155,13 @@ def plan_table(plan: Sequence[Planned], left: Sequence[float], minutes: float | 
 
 
 def hours(seconds: float) -> str:
+    """For people."""
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{max(minutes, 1)} min"
 
 
 def ablate(arguments: Sequence[str]) -> None:
+    """What `memorylab ablate` does with what follows."""
     options, others = tyro.cli(AblateOptions, args=arguments, return_unknown_args=True, prog="memorylab ablate")
     plan = planned_runs(options, others)
     if options.runtime == "ray" and importlib.util.find_spec("ray") is None:
@@ -184,6 +188,7 @@ def ablate(arguments: Sequence[str]) -> None:
 
 
 def in_turn(runs: Sequence[Planned], options: AblateOptions) -> Iterator[tuple[Planned, bool]]:
+    """One after the other, on this machine."""
     for run in runs:
         yield run, carried_out(run)
 

@@ -9,12 +9,14 @@ from memorylab.laboratory.references import best_agent, paper_scores
 from memorylab.runs.scores import standard_error
 from memorylab.tasks.task import find_task
 
-Player = Literal["random", "forgetting", "remembering"]
-PLAYERS: tuple[Player, ...] = ("random", "forgetting", "remembering")
+ScriptedPlayer = Literal["random", "forgetting", "remembering"]
+PLAYERS: tuple[ScriptedPlayer, ...] = ("random", "forgetting", "remembering")
 
 
 @dataclass(frozen=True)
 class Baseline:
+    """What a scripted player scores on a level, beside the paper."""
+
     task: str
     level: str
     player: str
@@ -35,6 +37,7 @@ def baselines(
     seed: int,
     on_episodes: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Baseline]:
+    """One row for each task, level and player, as it is played."""
     paper = paper_scores()
     for name in tasks:
         task = find_task(name).name

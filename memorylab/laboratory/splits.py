@@ -35,5 +35,6 @@ def stimuli_of(task: str) -> dict[str, str]:
 
 
 def colours_of(task: str) -> tuple[str, str]:
+    """As the task's module names them."""
     module = importlib.import_module(f"memorylab.tasks.{COLOURS_IN[task]}")
     return ", ".join(module.TRAIN_COLOURS), ", ".join(module.HOLDOUT_COLOURS)

@@ -15,6 +15,8 @@ MEDIAN_RESAMPLES = 400  # at each point of a curve
 
 
 class Estimate(NamedTuple):
+    """A value and its uncertainty."""
+
     value: float
     low: float
     high: float  # of a 95 % interval
@@ -34,6 +36,7 @@ def resampled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
+    """The middle 95 %."""
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
 
@@ -51,6 +54,7 @@ def median_interval(seeds: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.nd
 
 
 def iqm(strata: Strata, seed: int = 0) -> Estimate:
+    """The interquartile mean, with a bootstrap within tasks."""
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([resampled(scores, rng) for scores in strata], axis=1)
     return Estimate(interquartile_mean(strata), *interval(trim_mean(drawn, 0.25, axis=1)))

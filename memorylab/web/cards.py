@@ -44,6 +44,7 @@ def draw_card(task: str) -> bytes:
 
 
 def as_png(picture: np.ndarray) -> bytes:
+    """As few bytes as it takes."""
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "PNG", compress_level=1)
     return file.getvalue()

@@ -30,13 +30,16 @@ class Runs:
         self.known: dict[Path, tuple[tuple[float, ...], dict[str, Any]]] = {}
 
     def read(self) -> list[dict[str, Any]]:
+        """All of them, in the order of their names."""
         return [self.run(config.parent) for config in sorted(self.configs())]
 
     def configs(self) -> list[Path]:
+        """What makes a folder a run, not too deep below."""
         patterns = ("/".join([*["*"] * depth, "config.json"]) for depth in range(MAX_DEPTH + 1))
         return [path for pattern in patterns for path in self.folder.glob(pattern)]
 
     def run(self, folder: Path) -> dict[str, Any]:
+        """One run, read anew if a file changed."""
         files = [folder / name for name in ("config.json", "metrics.csv", "scores.csv")]
         stamp = tuple(file.stat().st_mtime if file.exists() else 0.0 for file in files)
         if self.known.get(folder, ((), {}))[0] != stamp:
@@ -44,6 +47,7 @@ class Runs:
         return {**self.known[folder][1], "is_active": time.time() - max(stamp[1:]) < ACTIVE_SECONDS}
 
     def told(self, folder: Path) -> dict[str, Any]:
+        """What the page shows of it."""
         relative = folder.relative_to(self.folder)
         name = str(relative) if relative.parts else folder.resolve().name
         try:
@@ -95,11 +99,13 @@ def levels(folder: Path) -> dict[str, Curve]:
 
 
 def summary(step: float, values: list[float]) -> list[float]:
+    """An evaluation: its step, mean and standard error."""
     error = standard_error(values)
     return [step, sum(values) / len(values), 0.0 if math.isnan(error) else error]  # no band around a single one
 
 
 def dashboard_app(folder: Path) -> Starlette:
+    """The page and what it asks for."""
     runs = Runs(folder)
 
     def send_runs(request: Request) -> Response:  # not async: Starlette runs it in a thread, for it reads files

@@ -10,8 +10,8 @@ import pytest
 
 import memorylab
 from memorylab.envs.dm import DmMemoryEnv
-from memorylab.laboratory.normalised import snapshot
-from memorylab.laboratory.runs import find_runs
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import snapshot
 from memorylab.runs import FORMAT, ScoreRecorder
 from memorylab.tasks.task import find_task
 

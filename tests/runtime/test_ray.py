@@ -20,8 +20,8 @@ from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
 from memorylab.cli import main
-from memorylab.laboratory.normalised import snapshot
-from memorylab.laboratory.runs import find_runs
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import snapshot
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.evaluation import evaluation_seed, play_episodes
 from memorylab.learning.stopwatch import Stopwatch

@@ -17,8 +17,8 @@ from tiny_runs import GAMES, UPDATE, assert_same_run, make_hasty, quick_evaluate
 from memorylab.agent import MemoryRecallAgent
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.laboratory.normalised import snapshot
-from memorylab.laboratory.runs import find_runs
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import snapshot
 from memorylab.learning.actor import Actor
 from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner

@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from memorylab.laboratory.find_runs import Run
 from memorylab.laboratory.references import Yardstick, memory_yardstick
-from memorylab.laboratory.runs import Run
 from memorylab.learning.scores import alpha_of, best_step, score_at, unbiased_best
 from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import PAPER_LEVELS
@@ -45,10 +45,12 @@ class Cell:
 
     @property
     def mean(self) -> float:
+        """Over seeds."""
         return float(np.mean(self.scores))
 
     @property
     def standard_error(self) -> float:
+        """Over seeds."""
         return standard_error(self.scores)
 
     def percent(self, kind: Kind) -> "Average | None":
@@ -81,6 +83,7 @@ def cells(runs: Iterable[Run], yardstick: Yardstick, clip: bool = False) -> Cell
 def add_score(
     found: Cells, task: str, model: str, level: str, score: float, yardstick: Yardstick, clip: bool = False
 ) -> None:
+    """One more seed of a cell."""
     cell = found.setdefault((task, model, level), Cell(task, model, level, []))
     cell.scores.append(score)
     sticks: dict[Kind, Yardstick] = {"human": yardstick, "memory": memory_yardstick()}
