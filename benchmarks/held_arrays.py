@@ -23,7 +23,7 @@ from memorylab.agent import Inputs, MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.presets import preset_config
 from memorylab.tasks.psychlab.change_detection import CELLS, DELAY, DISC, NUM_COLOURS, STUDY
-from memorylab.tasks.psychlab.machinery import CHOOSE
+from memorylab.tasks.psychlab.trial import CHOOSE
 
 KINDS = 1 + NUM_COLOURS  # of a cell: empty, or one of the colours
 
@@ -77,7 +77,7 @@ class Show:
 
     def step(self) -> tuple:
         games, met = self.env.games.records, self.met
-        known = games["phase"].copy(), study_cells(games), games["right"].astype(np.int64)
+        known = games["phase"].copy(), study_cells(games), games["correct"].astype(np.int64)
         actions = np.zeros(len(games), np.int64)
         self.env.games.act("forgetting", actions)
         by_chance = self.chance.random(len(games)) < self.settings.noise

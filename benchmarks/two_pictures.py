@@ -19,7 +19,7 @@ from torch.nn.functional import cross_entropy
 from memorylab.agent.encoders import ENCODERS, as_floats
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.psychlab.change_detection import STUDY
-from memorylab.tasks.psychlab.machinery import CHOOSE
+from memorylab.tasks.psychlab.trial import CHOOSE
 
 SIZE, CODE, GAMES = (36, 48), 256, 256
 
@@ -45,7 +45,7 @@ def seen_trials(number: int) -> tuple[Tensor, Tensor, Tensor]:
         shown = games["phase"] == STUDY
         studied[shown], is_new[shown] = pictures[shown], True
         asked = (games["phase"] == CHOOSE) & is_new
-        parts.append((studied[asked], pictures[asked], games["right"][asked].astype(np.int64)))
+        parts.append((studied[asked], pictures[asked], games["correct"][asked].astype(np.int64)))
         is_new[asked] = False
         env.games.act("forgetting", actions)
         pictures, *_ = env.step(actions)

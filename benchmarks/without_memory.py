@@ -30,9 +30,9 @@ from memorylab.envs.scripted import UNSEEN, play_episodes
 from memorylab.runs import standard_error
 from memorylab.tasks.psychlab import change_detection as cd
 from memorylab.tasks.psychlab import what_then_where as wtw
-from memorylab.tasks.psychlab.machinery import ANSWERED, CHOOSE, FIXATE, STEP_DEGREES
-from memorylab.world.chance import SEED_BITS
+from memorylab.tasks.psychlab.trial import ANSWERED, CHOOSE, FIXATE, STEP_DEGREES
 from memorylab.world.gaze import DOWN, LEFT, NOTHING, RIGHT, UP
+from memorylab.world.rng import SEED_BITS
 
 IN_SIGHT = 42.0  # with less yaw the panel's centre is in the picture, which ends at 45 degrees
 CROSSES_DISC = 2.5  # a column this near to the centre crosses the disc, whose half is 2.9 degrees

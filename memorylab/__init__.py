@@ -1,12 +1,12 @@
 """memorylab: thirteen first-person memory tasks, the agent that recalls, and the laboratory that measures."""
 
-from memorylab.envs.registration import make, make_vec, register_all
+from memorylab.envs.registration import make, make_vec, register_all, register_task
 from memorylab.tasks.levels import LEVELS as _LEVELS
 from memorylab.tasks.task import TASKS
 from memorylab.version import __version__
 
 LEVELS = tuple(_LEVELS)
 
-__all__ = ["LEVELS", "TASKS", "__version__", "make", "make_vec"]
+__all__ = ["LEVELS", "TASKS", "__version__", "make", "make_vec", "register_task"]
 
 register_all()

@@ -70,7 +70,7 @@ class LSTM(Controller):
 
     def draw_past(self) -> nn.Module:
         """m_t and h_(t-1): all of the LSTM is one product. Without m_t it begins as the h part of one with m_t."""
-        of_past = self.linear(2 * self.hidden_size)
+        of_past = self.linear((self.memory_size or self.hidden_size) + self.hidden_size)
         if not self.memory_size:
             of_past.weight.data = of_past.weight.data[:, self.hidden_size :].clone()
             of_past.in_features = self.hidden_size

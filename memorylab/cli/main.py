@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from memorylab.cli import laboratory, pages, suite, training
 from memorylab.cli.verbs import Verb
-from memorylab.tasks.task import SHORT_NAMES
+from memorylab.tasks.task import short_names
 
 VERBS: dict[str, Verb] = {**suite.VERBS, **training.VERBS, **laboratory.VERBS, **pages.VERBS}
 
@@ -17,7 +17,7 @@ def overview() -> str:
         [
             "usage: memorylab VERB ...",
             "",
-            f"Thirteen first-person memory tasks. Short names: {', '.join(SHORT_NAMES)}",
+            f"First-person memory tasks. Short names: {', '.join(short_names())}",
             "",
             *lines,
             "",
@@ -29,10 +29,10 @@ def overview() -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given[:1] in (["--help"], ["-h"]):
-        print(overview())
-        return
     try:
+        if given[:1] in (["--help"], ["-h"]):
+            print(overview())
+            return
         if not given or given[0] not in VERBS:
             asked = f"there is no verb {given[0]!r}" if given else "say what to do"
             raise ValueError(f"{asked}; the verbs are {', '.join(VERBS)}")

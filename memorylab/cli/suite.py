@@ -14,9 +14,8 @@ from memorylab.cli.verbs import AllTasks, Flag, at_least_one, check_ending, chos
 from memorylab.laboratory.baseline import PLAYERS, ScriptedPlayer, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
-from memorylab.laboratory.splits import stimuli_of
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
-from memorylab.tasks.task import TASKS, Task, check_level, find_task
+from memorylab.tasks.task import Task, check_level, find_task, task_names
 
 
 def list_tasks(json: Flag = False) -> None:
@@ -25,14 +24,14 @@ def list_tasks(json: Flag = False) -> None:
     Args:
         json: Print JSON instead of a table.
     """
-    tasks = [find_task(name) for name in TASKS]
+    tasks = [find_task(name) for name in task_names()]
     if json:
         print(json_module.dumps([described(task) for task in tasks], indent=2))
         return
     for task in tasks:
         table = Table("level", "stimuli", "scale", title_justify="left", title=f"[bold]{task.name}[/] ({task.short})")
-        halves = "\n".join(f"{half} stimuli: {held}" for half, held in stimuli_of(task.name).items())
-        table.caption = f"{task.rule}\n{halves}\nscale keywords: {', '.join(task.keywords)}"
+        halves = [f"{half} stimuli: {stimuli}" for half, stimuli in task.stimuli.items()]
+        table.caption = "\n".join([task.rule, f"scale keywords: {', '.join(task.keywords)}", *halves])
         table.caption_justify = "left"
         for level, (_, stimuli) in LEVELS.items():
             table.add_row(level, stimuli, " or ".join(scale.text() for scale in task.scales_of(level)))
@@ -45,8 +44,8 @@ def described(task: Task) -> dict[str, Any]:
         name: {"stimuli": level.stimuli, "scales": [asdict(scale) for scale in task.scales_of(name)]}
         for name, level in LEVELS.items()
     }
-    names = ("name", "short", "title", "rule", "actions", "keywords")
-    return {name: getattr(task, name) for name in names} | {"stimuli": stimuli_of(task.name), "levels": levels}
+    names = ("name", "short", "title", "rule", "family", "actions", "keywords", "stimuli")
+    return {name: getattr(task, name) for name in names} | {"levels": levels}
 
 
 def snapshot(

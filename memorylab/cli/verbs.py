@@ -11,7 +11,7 @@ from tyro.conf import Positional
 
 from memorylab.cli.tables import as_csv, as_json
 from memorylab.runs.files import replacing
-from memorylab.tasks.task import TASKS, find_task
+from memorylab.tasks.task import find_task, task_names
 
 Verb = Callable[[Sequence[str]], None]  # takes what follows its name; its docstring is its help
 TaskNames = Annotated[tuple[str, ...], tyro.conf.arg(metavar="TASK", help="Tasks, by name or short name; all if none.")]
@@ -36,7 +36,7 @@ def from_signature(name: str, function: Callable[..., None]) -> Verb:
 
 def chosen_tasks(names: Sequence[str]) -> list[str]:
     """By their full names; all for none, and for `all`."""
-    return list(TASKS) if not names or tuple(names) == ("all",) else [find_task(name).name for name in names]
+    return list(task_names()) if not names or tuple(names) == ("all",) else [find_task(name).name for name in names]
 
 
 def at_least_one(name: str, value: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from memorylab.envs.thread_pool import ThreadPool
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import check_level, find_task
-from memorylab.world.chance import SEED_BITS, following_seed, seed_of_game
+from memorylab.world.rng import SEED_BITS, following_seed, seed_of_game
 
 MAX_PIXELS = 4096
 

@@ -1,4 +1,4 @@
-"""The ways in: `make`, `make_vec`, and an id in Gymnasium's registry for every level."""
+"""The ways in: `make`, `make_vec`, `register_task`, and an id in Gymnasium's registry for every level."""
 
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ import gymnasium
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import TASKS
+from memorylab.tasks.task import TASKS, Task, add_task
 
 
 def make(
@@ -48,12 +48,27 @@ def make_vec(
     return MemoryVectorEnv(task, level, num_envs, seed=seed, threads=threads, size=size, stimuli=stimuli, **scale)
 
 
-def register_all() -> None:
+def register_task(task: Task) -> None:
+    """Add a task of your own: `make`, `make_vec`, Gymnasium and every verb of the command line then know its names.
+
+    Call it in the file that holds the task. Whoever imports that file has the task; the command line and workers import
+    the files that the environment variable MEMORYLAB_TASKS names, and the modules that installed packages give as entry
+    points of the group `memorylab.tasks`. A ValueError says what is wrong with a task, or that its name is taken.
+    """
+    add_task(task)
+    register_levels(task.name)
+
+
+def register_levels(task: str) -> None:
     """`memorylab/change_detection_holdout_extrapolate-v0` and so on, for gymnasium.make and make_vec."""
+    for level in LEVELS:
+        gymnasium.register(
+            f"memorylab/{task}_{level}-v0",
+            entry_point=partial(make, task, level),
+            vector_entry_point=partial(make_vec, task, level),
+        )
+
+
+def register_all() -> None:
     for task in TASKS:
-        for level in LEVELS:
-            gymnasium.register(
-                f"memorylab/{task}_{level}-v0",
-                entry_point=partial(make, task, level),
-                vector_entry_point=partial(make_vec, task, level),
-            )
+        register_levels(task)

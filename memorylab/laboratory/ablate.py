@@ -23,7 +23,7 @@ from memorylab.learning.config import TrainConfig
 from memorylab.runs.checkpoints import checkpoints
 from memorylab.runtime.command import train, train_options
 from memorylab.runtime.in_process import training_here
-from memorylab.tasks.task import TASKS, find_task
+from memorylab.tasks.task import find_task, task_names
 
 PROBE_SECONDS = 3.0
 
@@ -87,7 +87,7 @@ def planned_runs(options: AblateOptions, others: Sequence[str]) -> list[Planned]
         raise ValueError("say how long each run shall be: --steps or --minutes")
     ends = [] if options.steps is None else ["--steps", str(options.steps)]
     ends += [] if options.minutes is None else ["--minutes", f"{options.minutes:g}"]
-    names = TASKS if options.tasks == ("all",) else options.tasks
+    names = task_names() if options.tasks == ("all",) else options.tasks
     found = []
     for seed in range(options.seeds):
         for task in map(find_task, names):

@@ -62,6 +62,8 @@ def heat_map(f: Findings, page: Page) -> None:
         figures.heat_map(f.cells, f.models, f.tasks, kind="memory"), f.out, "heat_map_memory", "Memory score in percent"
     )
     theirs = paper_cells(f.tasks, f.yardstick)
+    if not theirs:  # it has none of these tasks
+        return
     page.section("The paper's scores", "Its reward tables, drawn in the same way for the same tasks.")
     page.figure(
         figures.heat_map(theirs, sorted_models(theirs), sorted_tasks(theirs)), f.out, "heat_map_paper",

@@ -7,9 +7,6 @@ from memorylab.agent.config import AgentConfig, model_config
 from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
 from memorylab.tasks.task import find_task
 
-PSYCHLAB = ("arbitrary_visuomotor_mapping", "continuous_recognition", "change_detection", "what_then_where")
-MAZE = "visible_goal_procedural_maze"
-
 # Table 4 of the paper: hidden size, baseline cost, entropy cost, batch, unroll, discount, optimiser, learning rate,
 # CPC steps, CPC weight.
 PAPER: dict[str, tuple] = {
@@ -28,12 +25,20 @@ PAPER: dict[str, tuple] = {
     "transitive_inference": (1024, 0.5, 0.003, 16, 200, 0.98, "adam", 1e-4, 50, 20),
 }
 
+# For tasks that it has not: what most of its tasks on the same engine have.
+PAPER_BY_ENGINE: dict[str, tuple] = {
+    "dmlab": (512, 0.5, 0.01, 16, 50, 0.98, "adam", 1e-5, 10, 10),
+    "unity": (1024, 0.5, 0.003, 16, 200, 0.99, "rmsprop", 1e-4, 50, 20),
+}
+
 # Appendix A.4: weights of the picture's reconstruction where they are not 1.
 PAPER_REC_IMAGE_COST = {"arbitrary_visuomotor_mapping": 30.0, "continuous_recognition": 1.5, "change_detection": 3.0}
 
 
 def paper(task: str) -> TrainConfig:
-    hidden, baseline, entropy, games, unroll, discount, optimiser, rate, cpc_steps, cpc_weight = PAPER[task]
+    found = find_task(task)
+    row = PAPER.get(task, PAPER_BY_ENGINE[found.engine])
+    hidden, baseline, entropy, games, unroll, discount, optimiser, rate, cpc_steps, cpc_weight = row
     return TrainConfig(
         task=task,
         preset="paper",
@@ -43,8 +48,8 @@ def paper(task: str) -> TrainConfig:
         agent=AgentConfig(
             hidden_size=hidden,
             cpc_steps=cpc_steps,
-            capacity=1024 if task in PSYCHLAB or task == MAZE else 2048,  # 2048 for what were Unity levels
-            actions=len(find_task(task).actions),
+            capacity=1024 if found.engine == "dmlab" else 2048,
+            actions=len(found.actions),
         ),
         learner=LearnerConfig(
             optimiser=optimiser,
@@ -61,12 +66,11 @@ def paper(task: str) -> TrainConfig:
     )
 
 
-TRIALS = CurriculumConfig(keyword="trials", stages=(1, 2, 4, 8, 16, 32))
-
-
 def laptop(task: str) -> TrainConfig:
-    """Small pictures and network, more games, a larger learning rate; PsychLab tasks begin with few trials."""
-    is_psychlab = task in PSYCHLAB
+    """Small pictures and network, more games, a larger learning rate; tasks that can begin easy do."""
+    found = find_task(task)
+    is_psychlab = found.family == "psychlab"
+    keyword, stages = next(iter(found.curriculum.items()), ("", ()))
     config = TrainConfig(
         task=task,
         preset="laptop",
@@ -80,7 +84,7 @@ def laptop(task: str) -> TrainConfig:
             hidden_size=128,
             key_size=64,
             capacity=512 if is_psychlab else 1024,
-            actions=len(find_task(task).actions),
+            actions=len(found.actions),
         ),
         learner=LearnerConfig(
             learning_rate=1e-3,
@@ -92,7 +96,7 @@ def laptop(task: str) -> TrainConfig:
             cpc_weight=0.01,
             reduction="mean",
         ),
-        curriculum=TRIALS if is_psychlab else CurriculumConfig(),
+        curriculum=CurriculumConfig(keyword, stages),
     )
     return for_faint_arrays(config) if task == "change_detection" else config
 
@@ -105,7 +109,7 @@ def for_faint_arrays(config: TrainConfig) -> TrainConfig:
         unroll=50,
         agent=replace(config.agent, encoder="normalised", embedding_size=256, hidden_size=256, epsilon=1e-5),
         learner=replace(config.learner, learning_rate=5e-4, read_share=0.01),
-        curriculum=CurriculumConfig(keyword="delays", stages=(2, 8, 64), episodes=40),
+        curriculum=replace(config.curriculum, episodes=40),
     )
 
 

@@ -9,22 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.task import find_task
+
 WINDOW = 10  # episodes; the paper's rolling average
 REACH = 0.1  # of the steps so far
 ALPHA = 0.001
-PSYCHLAB_AND_MAZE_ALPHA = 0.05
-PSYCHLAB_AND_MAZE = (
-    "arbitrary_visuomotor_mapping",
-    "continuous_recognition",
-    "change_detection",
-    "what_then_where",
-    "visible_goal_procedural_maze",
-)
+DMLAB_ALPHA = 0.05
 
 
 def alpha_of(task: str) -> float:
     """The paper's smoothing."""
-    return PSYCHLAB_AND_MAZE_ALPHA if task in PSYCHLAB_AND_MAZE else ALPHA
+    return DMLAB_ALPHA if find_task(task).engine == "dmlab" else ALPHA
 
 
 class Curve(NamedTuple):

@@ -1,20 +1,13 @@
 """The loop that every task shares: play four frames, draw one picture.
 
-The functions marked as rules below stand in each task's own file or, for a family of tasks, in its
-machinery; `compile_for` binds them. Everything here runs compiled, without the GIL, for a slice of the games.
+Everything here runs compiled, without the GIL, for a slice of the games.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
-from memorylab.world.chance import below, episode_key, following_seed
-
-if TYPE_CHECKING:  # the rules that a task supplies
-
-    def enter(game, scale, stimuli): ...
-    def play_frame(game, action, scale, stimuli): ...
-    def draw(game, number, view, stimuli, picture): ...
-    def start_episode(game, seed, scales, stimuli): ...
-
+from memorylab.world.jit import bind, is_compiled, jit
+from memorylab.world.rng import below, episode_key, following_seed
 
 FRAMES_PER_STEP = 4
 FRAMES_PER_SECOND = 60
@@ -34,7 +27,19 @@ EPISODE = [
 EPISODE_REPORT = {"score": "score", "return": "score", "length": "length", "scale": "scale", "seed": "seed"}
 
 
-def start_episode_template(game, seed, scales, stimuli):
+class GameRules(NamedTuple):
+    """What a family of tasks says of one game."""
+
+    enter: Any = None  # (game, scale, stimuli): begin an episode
+    play_frame: Any = None  # (game, action, scale, stimuli) -> reward
+    draw: Any = None  # (game, number, view, stimuli, picture)
+
+
+rules = GameRules()  # those of a task, once `bind` has bound them
+
+
+@jit
+def start_episode(game, seed, num_scales):
     game.seed = seed
     game.key = episode_key(seed)
     game.draws = 0
@@ -42,19 +47,20 @@ def start_episode_template(game, seed, scales, stimuli):
     game.length = 0
     game.score = 0.0
     game.over = PLAYING
-    game.scale_number = below(game, len(scales))
-    enter(game, scales[game.scale_number], stimuli)
+    game.scale_number = below(game, num_scales)
 
 
-def begin_template(games, chosen, seeds, scales, stimuli, view, pictures, start, stop):
+def begin(games, chosen, seeds, scales, stimuli, view, pictures, start, stop):
     """Begin an episode in each chosen game, with the given seed."""
     for i in range(start, stop):
+        game = games[i]
         if chosen[i]:
-            start_episode(games[i], seeds[i], scales, stimuli)
-            draw(games[i], i, view, stimuli, pictures[i])
+            start_episode(game, seeds[i], len(scales))
+            rules.enter(game, scales[game.scale_number], stimuli)
+            rules.draw(game, i, view, stimuli, pictures[i])
 
 
-def step_template(
+def step(
     games, last_games, actions, scales, stimuli, view, pictures, last_pictures,
     rewards, terminated, truncated, autoreset, start, stop,
 ):  # fmt: skip
@@ -64,14 +70,36 @@ def step_template(
         reward = 0.0
         for _ in range(FRAMES_PER_STEP):
             if game.over == PLAYING:
-                reward += play_frame(game, actions[i], scales[game.scale_number], stimuli)
+                reward += rules.play_frame(game, actions[i], scales[game.scale_number], stimuli)
         game.length += 1
         game.score += reward
         rewards[i] = reward
         terminated[i] = game.over == ENDED
         truncated[i] = game.over == OUT_OF_TIME
         if autoreset and game.over != PLAYING:
-            draw(game, i, view, stimuli, last_pictures[i])
+            rules.draw(game, i, view, stimuli, last_pictures[i])
             last_games[i] = game
-            start_episode(game, following_seed(game.seed), scales, stimuli)
-        draw(game, i, view, stimuli, pictures[i])
+            start_episode(game, following_seed(game.seed), len(scales))
+            rules.enter(game, scales[game.scale_number], stimuli)
+        rules.draw(game, i, view, stimuli, pictures[i])
+
+
+def compile_game(
+    kind: str, name: str, task_rules: Any, family: GameRules, players: Mapping[str, Callable]
+) -> dict[str, Any]:
+    """The compiled parts of a task: its rules put into its family's, and those into the loop."""
+    check_rules(kind, name, task_rules)
+    game_rules = GameRules(*(bind(rule, task_rules, name) for rule in family))
+    return {
+        "begin": bind(begin, game_rules, name),
+        "step": bind(step, game_rules, name),
+        "players": {player: bind(act, task_rules, name) for player, act in players.items()},
+    }
+
+
+def check_rules(kind: str, name: str, given: Any) -> None:
+    for rule, value in given._asdict().items():
+        if value is None:
+            raise ValueError(f"the task {name} has no rule {rule!r}; {kind} needs {', '.join(given._fields)}")
+        if callable(value) and not is_compiled(value):
+            raise ValueError(f"the rule {rule!r} of the task {name} is not compiled: write @jit above it")

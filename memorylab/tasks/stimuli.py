@@ -2,7 +2,7 @@
 
 import gzip
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +16,7 @@ DATA = Path(__file__).parent / "data"
 TILE, COLUMNS, COUNT = 48, 50, 2400
 PICTURE_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 HOLDOUT = {"train": 0, "holdout": 1}
+PICTURE_HALVES = {"train": "1200 objects with even ids", "holdout": "1200 objects with odd ids"}
 
 
 class Pictures(NamedTuple):
@@ -32,6 +33,17 @@ class Digits(NamedTuple):
 
 class Nothing(NamedTuple):
     holdout: int
+
+
+def load_nothing(name: str) -> Callable:
+    """For tasks that draw their own stimuli: which half of them is all there is to know."""
+
+    def load_stimuli(split, width, source, scales):
+        if source is not None:
+            raise ValueError(f"{name} draws its own stimuli; leave `stimuli` out")
+        return Nothing(HOLDOUT[split])
+
+    return load_stimuli
 
 
 # --- object pictures

@@ -1,15 +1,19 @@
-"""What a task is to the rest of the house."""
+"""What a task is to the rest of the house, and where one is found."""
 
 import importlib
+import os
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from memorylab.tasks.levels import LEVELS
+from memorylab.tasks.stepping import EPISODE
 
 
 class Scale(Protocol):
@@ -24,10 +28,13 @@ class Scale(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Task:
+    """All that is known of a task. `walked_task` and `trial_task` fill in what their families share."""
+
     name: str
-    short: str
     title: str
     rule: str  # in one sentence, for a player
+    family: str  # psychlab, rooms, navigation, or a user's own
+    engine: Literal["dmlab", "unity"]  # what the paper ran such tasks on; some of its settings differ by that
     actions: tuple[str, ...]
     scales: Mapping[str, Any]  # small, large, interpolate, extrapolate; `train` where it is not one of small and large
     keywords: tuple[str, ...]  # the fields of a scale that a user may set
@@ -39,6 +46,12 @@ class Task:
     begin: Callable[..., None]
     step: Callable[..., None]
     players: Mapping[str, Callable[..., None]]
+    short: str = ""  # of a task of the package: see PACKAGED
+    stimuli: Mapping[str, str] = field(default_factory=dict)  # what the halves train and holdout are
+    instructions: tuple[str, ...] = ()  # what a person is told before a level, in the order things happen
+    counter: tuple[str, str] | None = None  # what a person may count besides the score: field of the record, its name
+    curriculum: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # scale keyword -> stages, easiest first
+    card_step: int = 0  # the step of an episode that shows the task best
 
     def __reduce__(self):
         return find_task, (self.name,)
@@ -64,52 +77,126 @@ class Task:
                 )
 
 
-MODULES = {
-    "arbitrary_visuomotor_mapping": "psychlab.arbitrary_visuomotor_mapping",
-    "continuous_recognition": "psychlab.continuous_recognition",
-    "change_detection": "psychlab.change_detection",
-    "what_then_where": "psychlab.what_then_where",
-    "spot_diff_basic": "rooms.spot_diff_basic",
-    "spot_diff_passive": "rooms.spot_diff_passive",
-    "spot_diff_multi_object": "rooms.spot_diff_multi_object",
-    "spot_diff_motion": "rooms.spot_diff_motion",
-    "visible_goal_with_buildings": "navigation.visible_goal_with_buildings",
-    "invisible_goal_with_buildings": "navigation.invisible_goal_with_buildings",
-    "invisible_goal_empty_arena": "navigation.invisible_goal_empty_arena",
-    "visible_goal_procedural_maze": "navigation.visible_goal_procedural_maze",
-    "transitive_inference": "rooms.transitive_inference",
+# --- the registry: a row for each task of the package, and whatever users add
+
+PACKAGED = {  # short name -> module, which is called as its task is
+    "avm": "psychlab.arbitrary_visuomotor_mapping",
+    "cr": "psychlab.continuous_recognition",
+    "cd": "psychlab.change_detection",
+    "wtw": "psychlab.what_then_where",
+    "sdb": "rooms.spot_diff_basic",
+    "sdp": "rooms.spot_diff_passive",
+    "sdmo": "rooms.spot_diff_multi_object",
+    "sdm": "rooms.spot_diff_motion",
+    "vgb": "navigation.visible_goal_with_buildings",
+    "igb": "navigation.invisible_goal_with_buildings",
+    "iga": "navigation.invisible_goal_empty_arena",
+    "vgm": "navigation.visible_goal_procedural_maze",
+    "ti": "rooms.transitive_inference",
 }
-SHORT_NAMES = {
-    "avm": "arbitrary_visuomotor_mapping",
-    "cr": "continuous_recognition",
-    "cd": "change_detection",
-    "wtw": "what_then_where",
-    "sdb": "spot_diff_basic",
-    "sdp": "spot_diff_passive",
-    "sdmo": "spot_diff_multi_object",
-    "sdm": "spot_diff_motion",
-    "vgb": "visible_goal_with_buildings",
-    "igb": "invisible_goal_with_buildings",
-    "iga": "invisible_goal_empty_arena",
-    "vgm": "visible_goal_procedural_maze",
-    "ti": "transitive_inference",
-}
-TASKS = tuple(MODULES)
+TASKS = tuple(module.rpartition(".")[2] for module in PACKAGED.values())
+TASK_FILES = "MEMORYLAB_TASKS"  # an environment variable, so that child processes and workers see them too
+ENTRY_POINTS = "memorylab.tasks"
+added: dict[str, Task] = {}
 
 
 @cache
-def load_task(name: str) -> Task:
+def load_task(short: str) -> Task:
     # Imported on first use, so that one task does not wait for the twelve others.
-    return importlib.import_module(f"memorylab.tasks.{MODULES[name]}").TASK
+    return replace(importlib.import_module(f"memorylab.tasks.{PACKAGED[short]}").TASK, short=short)
 
 
 def find_task(name: str) -> Task:
     """The task with this name or short name."""
-    full = SHORT_NAMES.get(name, name)
-    if full not in MODULES:
-        names = ", ".join(f"{long} ({short})" for short, long in SHORT_NAMES.items())
-        raise ValueError(f"unknown task {name!r}; the tasks are {names}")
-    return load_task(full)
+    short = dict(zip(TASKS, PACKAGED, strict=True)).get(name, name)
+    if short in PACKAGED:
+        return load_task(short)
+    names = short_names()
+    if names.get(name, name) not in added:
+        known = ", ".join(f"{long} ({short})" for short, long in names.items())
+        raise ValueError(f"unknown task {name!r}; the tasks are {known}")
+    return added[names.get(name, name)]
+
+
+def task_names() -> tuple[str, ...]:
+    """Every task: the package's in the paper's order, then those that users added."""
+    load_additions()
+    return (*TASKS, *added)
+
+
+def short_names() -> dict[str, str]:
+    """Short name -> name of every task, in the same order."""
+    names = task_names()
+    return dict(zip((*PACKAGED, *(task.short for task in added.values())), names, strict=True))
+
+
+def add_task(task: Task) -> None:
+    check_task(task)
+    for name in (task.name, task.short):
+        if name in {*TASKS, *PACKAGED, *added, *(other.short for other in added.values())}:
+            raise ValueError(f"there is a task called {name!r} already; give yours another name")
+    added[task.name] = task
+
+
+def check_task(task: Any) -> None:
+    """What a task from outside may get wrong, one sentence each."""
+    if not isinstance(task, Task):
+        raise ValueError(f"a task is made by walked_task or trial_task; {task!r} is none")
+    for name in (task.name, task.short):
+        if not name.isidentifier():
+            raise ValueError(f"the name and the short name of a task are plain words such as spot_diff, not {name!r}")
+    unknown = {name for name, *_ in EPISODE} - {*(task.game.names or ())}
+    if unknown:
+        raise ValueError(
+            f"a game's record in the task {task.name} has no {min(unknown)!r}; begin it with walked_fields()"
+        )
+    if "frames" not in (task.scale_record.names or ()):
+        raise ValueError(f"the scale record of the task {task.name} has no field 'frames', the clock")
+    missing = {"small", "large", "interpolate", "extrapolate"} - task.scales.keys()
+    if missing:
+        raise ValueError(f"the task {task.name} has no scale {min(missing)!r}; its levels need it")
+    try:
+        np.array([scale.record() for scale in task.scales.values()], task.scale_record)
+    except (TypeError, ValueError) as problem:
+        raise ValueError(f"a scale of the task {task.name} does not fit its record: {problem}") from problem
+
+
+@cache
+def load_additions() -> None:
+    """Import what may add tasks: files named by the environment, and modules that installed packages name."""
+    paths = [Path(path).resolve() for path in os.environ.get(TASK_FILES, "").split(os.pathsep) if path]
+    if paths:
+        os.environ[TASK_FILES] = os.pathsep.join(map(str, paths))  # for processes that work in another folder
+    for path in paths:
+        import_file(path)
+    for entry in entry_points(group=ENTRY_POINTS):
+        try:
+            entry.load()
+        except Exception as problem:
+            raise ValueError(f"the entry point {entry.value} cannot be used: {problem}") from problem
+
+
+def import_file(path: Path) -> None:
+    """As `python path` would: what stands beside the file can be imported, too."""
+    if not path.is_file():
+        raise ValueError(f"{TASK_FILES}: there is no file {path}")
+    for name in ("__main__", path.stem):
+        if is_module_of(sys.modules.get(name), path):
+            return  # it is the script that runs, or was imported by it
+    before = len(added)
+    sys.path.append(str(path.parent))
+    try:
+        module = importlib.import_module(path.stem)
+    except Exception as problem:
+        raise ValueError(f"{TASK_FILES}: {path} cannot be used: {problem}") from problem
+    if not is_module_of(module, path):
+        raise ValueError(f"{TASK_FILES}: there is another module called {path.stem!r}; give {path} another name")
+    if len(added) == before:
+        raise ValueError(f"{TASK_FILES}: {path} adds no task; it should call memorylab.register_task")
+
+
+def is_module_of(module: Any, path: Path) -> bool:
+    return Path(getattr(module, "__file__", None) or "").resolve() == path
 
 
 def check_level(level: str) -> None:

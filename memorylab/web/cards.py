@@ -9,27 +9,11 @@ import numpy as np
 from PIL import Image
 
 from memorylab.runs.files import replacing
-from memorylab.tasks.task import TASKS
+from memorylab.tasks.task import TASKS, find_task
 from memorylab.web.game import VIEWS, new_games
 from memorylab.web.pages import CARDS
 
-# The moment that shows a task best, in steps of the episode below.
 CARD_SEED = 3
-CARD_STEPS = {
-    "arbitrary_visuomotor_mapping": 24,
-    "continuous_recognition": 66,
-    "change_detection": 60,
-    "what_then_where": 42,
-    "spot_diff_basic": 3,
-    "spot_diff_passive": 54,
-    "spot_diff_multi_object": 48,
-    "spot_diff_motion": 54,
-    "visible_goal_with_buildings": 36,
-    "invisible_goal_with_buildings": 18,
-    "invisible_goal_empty_arena": 54,
-    "visible_goal_procedural_maze": 30,
-    "transitive_inference": 48,
-}
 
 
 def draw_card(task: str) -> bytes:
@@ -37,7 +21,7 @@ def draw_card(task: str) -> bytes:
     games = new_games(task, "train", VIEWS["agent"])
     action = np.zeros(1, np.int64)
     games.begin(games.seed([CARD_SEED]), np.ones(1, np.bool_), games.pictures)
-    for _ in range(CARD_STEPS[task]):
+    for _ in range(find_task(task).card_step):
         games.act("remembering", action)
         games.step(action, games.pictures, autoreset=True)
     return as_png(games.pictures[0])

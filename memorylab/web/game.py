@@ -13,16 +13,13 @@ import numpy as np
 from memorylab.envs.games import Games
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
 from memorylab.tasks.task import Task, find_task
-from memorylab.world.chance import SEED_BITS
+from memorylab.world.rng import SEED_BITS
 from memorylab.world.walking import STICKS
 
 VIEWS = {"agent": (72, 96), "sharper": (144, 192)}
 NOTHING = "nothing"
 EVERYONE = np.ones(1, np.bool_)
 loading = Lock()
-
-# What a player may count besides the score: field of the record -> what it is called.
-COUNTERS = {"trial": "Trials", "goals": "Goals", "choices": "Choices"}
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,6 @@ class PlayedGame:
         self.rewards: list[float] = []
         self.games.begin(self.games.seed([seed]), EVERYONE, self.games.pictures)
         self.record = self.games.records[0]
-        self.counter = next((name for name in COUNTERS if name in self.record.dtype.names), None)
 
     def step(self, action: int) -> None:
         """Do an action, by its place in `actions_of(task)`."""
@@ -112,7 +108,8 @@ class PlayedGame:
     @property
     def count(self) -> int:
         """Of what `counted` names."""
-        return int(self.record[self.counter]) if self.counter else 0
+        counter = self.games.task.counter
+        return int(self.record[counter[0]]) if counter else 0
 
     @property
     def scale(self) -> Any:
@@ -131,10 +128,10 @@ class PlayedGame:
 
     def counted(self) -> dict[str, Any] | None:
         """What is counted, and up to how many."""
-        if self.counter is None:
+        if self.games.task.counter is None:
             return None
-        of = int(self.scale["trials"]) if self.counter == "trial" else None
-        return {"label": COUNTERS[self.counter], "of": of}
+        field, label = self.games.task.counter
+        return {"label": label, "of": int(self.scale["trials"]) if field == "trial" else None}
 
     def episode(self) -> PlayedEpisode:
         """What has been played so far."""

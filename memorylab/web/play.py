@@ -24,9 +24,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDiscon
 from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import TASKS, Task, find_task
+from memorylab.tasks.task import Task, find_task, task_names
+from memorylab.web.cards import draw_card
 from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_seed
-from memorylab.web.instructions import INSTRUCTIONS
 from memorylab.web.pages import CARDS, fixed_route, page_routes
 from memorylab.web.store import EpisodeStore
 
@@ -265,7 +265,7 @@ class Seat:
 
 KEY_NUMBERS = range(2**32)
 FIELDS: dict[str, dict[str, Any]] = {
-    "begin": {"task": TASKS, "level": tuple(LEVELS), "view": tuple(VIEWS), "practice": (True, False), "name": str},
+    "begin": {"task": str, "level": tuple(LEVELS), "view": tuple(VIEWS), "practice": (True, False), "name": str},
     "start": {},
     "act": {"action": range(256), "number": KEY_NUMBERS},
     "drawn": {},
@@ -289,6 +289,8 @@ def understood(text: str | None) -> dict[str, Any]:
         raise Refused(f"{message['do']} takes {', '.join(fields) or 'nothing else'}")
     for name, allowed in fields.items():
         check_field(name, message[name], allowed)
+    if message["do"] == "begin" and message["task"] not in task_names():
+        raise Refused("task has a value that it cannot have")
     if "name" in message:
         message["name"] = plain_name(message["name"])
     return message
@@ -312,7 +314,7 @@ def plain_name(name: str) -> str | None:
 
 def catalogue() -> list[dict[str, Any]]:
     """What the page shows of each task."""
-    return [described(find_task(name)) for name in TASKS]
+    return [described(find_task(name)) for name in task_names()]
 
 
 def described(task: Task) -> dict[str, Any]:
@@ -326,7 +328,7 @@ def described(task: Task) -> dict[str, Any]:
         "short": task.short,
         "title": task.title,
         "rule": task.rule,
-        "instructions": INSTRUCTIONS[task.name],
+        "instructions": task.instructions,
         "actions": actions_of(task),
         "levels": levels,
     }
@@ -337,13 +339,25 @@ async def send_catalogue(request: Request) -> Response:
     return JSONResponse(await asyncio.to_thread(catalogue))
 
 
+def card_route(task: str) -> Route:
+    """The packaged picture; where there is none, as for a user's own task, it is drawn when somebody asks."""
+    packaged = CARDS / f"{task}.png"
+    if packaged.exists():
+        return fixed_route(f"/picture/{task}", packaged)
+
+    async def answer(request: Request) -> Response:
+        return Response(await asyncio.to_thread(draw_card, task), media_type="image/png")
+
+    return Route(f"/picture/{task}", answer)
+
+
 def play_app(store: EpisodeStore) -> Starlette:
     """The page, its files and the games."""
     return Starlette(
         routes=[
             *page_routes("play.html", "play.js"),
             Route("/tasks", send_catalogue),
-            *(fixed_route(f"/picture/{task}", CARDS / f"{task}.png") for task in TASKS),
+            *map(card_route, task_names()),
             WebSocketRoute("/play", Room(store).enter),
         ]
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import TASKS
+from memorylab.tasks.task import task_names
 from memorylab.version import __version__
 from memorylab.web.game import PlayedEpisode
 
@@ -134,7 +134,8 @@ class EpisodeStore:
         question = "SELECT DISTINCT task, level, height, width FROM episodes WHERE outcome = 'finished'"
         with self.open() as database:
             found = [tuple(row) for row in database.execute(question)]
-        order = list(TASKS), list(LEVELS)
+        known = task_names()
+        order = [*known, *sorted({task for task, *_ in found} - {*known})], list(LEVELS)
         rows = []
         for task, level, *view in sorted(found, key=lambda row: (*map(list.index, order, row), row[2:])):
             scores = np.array(self.scores(task, level, (view[0], view[1])))

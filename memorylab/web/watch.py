@@ -24,7 +24,6 @@ class Watching:
     def __init__(self, player: Performer, seed: int):
         self.player, self.next_seed = player, seed
         self.number = 0
-        self.begin()
 
     def begin(self) -> None:
         """The next episode, in a thread."""
@@ -67,6 +66,7 @@ def watch_app(player: Performer, seed: int) -> Starlette:
 
     @asynccontextmanager
     async def until_the_end(app: Starlette) -> AsyncIterator[None]:
+        watching.begin()
         yield
         watching.end()
 

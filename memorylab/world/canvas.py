@@ -9,7 +9,7 @@ import numpy as np
 from numba import uint32
 from PIL import Image
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 TEXELS_PER_PIXEL = 2
 ONE = 256  # a full weight
@@ -36,7 +36,7 @@ def softened(picture: Image.Image, side: int) -> np.ndarray:
     return np.asarray(picture.resize((side, side), Image.Resampling.BILINEAR))
 
 
-@compiled
+@jit
 def blended(under, over, weight):
     """`over` on `under`, weight in 0 .. ONE."""
     red_blue, green = uint32(0xFF00FF), uint32(0x00FF00)
@@ -46,21 +46,21 @@ def blended(under, over, weight):
     return uint32((mixed_red_blue & red_blue) | (mixed_green & green))
 
 
-@compiled
+@jit
 def clear(canvas, colour):
     for row in range(canvas.shape[0]):
         for column in range(canvas.shape[1]):
             canvas[row, column] = colour
 
 
-@compiled
+@jit
 def covered(cell, low, high):
     """How much of the pixel around this cell the interval low .. high covers."""
     middle, half = cell + 0.5, TEXELS_PER_PIXEL / 2
     return max(0.0, min(high, middle + half) - max(low, middle - half)) / TEXELS_PER_PIXEL
 
 
-@compiled
+@jit
 def fill_box(canvas, left, top, width, height, colour):
     size = canvas.shape[0]
     x_0, x_1, y_0, y_1 = left * size, (left + width) * size, top * size, (top + height) * size
@@ -73,13 +73,13 @@ def fill_box(canvas, left, top, width, height, colour):
             canvas[row, column] = blended(canvas[row, column], colour, weight)
 
 
-@compiled
+@jit
 def fill_square(canvas, x, y, side, colour):
     """A square with its centre at (x, y)."""
     fill_box(canvas, x - side / 2, y - side / 2, side, side, colour)
 
 
-@compiled
+@jit
 def fill_disc(canvas, x, y, diameter, colour):
     """A disc with its centre at (x, y)."""
     size = canvas.shape[0]
@@ -91,7 +91,7 @@ def fill_disc(canvas, x, y, diameter, colour):
             canvas[row, column] = blended(canvas[row, column], colour, weight)
 
 
-@compiled
+@jit
 def stamp(canvas, picture, x, y):
     """A (side, side) picture of texels with its centre at (x, y)."""
     side = picture.shape[0]

@@ -2,7 +2,7 @@
 
 import math
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 LOOK_ACTIONS = ("look left", "look right", "look up", "look down", "nothing")
 LEFT, RIGHT, UP, DOWN, NOTHING = range(5)
@@ -14,7 +14,7 @@ PANEL_DISTANCE = 90.0
 PANEL_SIDE = 112.0
 
 
-@compiled
+@jit
 def turn(game, action):
     """One frame of a look action; immediate, no inertia."""
     if action == LEFT:
@@ -31,7 +31,7 @@ def turn(game, action):
         game.pitch = max(game.pitch - DEGREES_PER_FRAME, -PITCH_LIMIT)
 
 
-@compiled
+@jit
 def gaze_on_panel(yaw, pitch):
     """Where the centre ray meets the panel, as (u, v), origin top left; (-1, -1) when facing away."""
     if abs(yaw) >= 90.0:
@@ -42,7 +42,7 @@ def gaze_on_panel(yaw, pitch):
     return u, v
 
 
-@compiled
+@jit
 def inside(u, v, x, y, side):
     """Is (u, v) in the square of that side around (x, y)?"""
     return abs(u - x) <= side / 2 and abs(v - y) <= side / 2

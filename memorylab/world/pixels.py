@@ -5,18 +5,18 @@ from numba import types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 LANES = 8  # rows are cut into whole vectors: the leftover columns of a loop are the slow ones
 
 
-@compiled
+@jit
 def whole_vectors(width):
     """The columns of a row that is padded to whole vectors."""
     return (width + LANES - 1) & -LANES
 
 
-@compiled(inline=True)
+@jit(inline=True)
 def write_row(surfaces, texels, lights, pixels, width, first):
     """Write the bytes of a row, at least a vector wide, from byte `first` on; the last vector ends with the row."""
     for vector in range(whole_vectors(width) // LANES):

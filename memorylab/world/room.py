@@ -11,8 +11,8 @@ import numpy as np
 from numba import float32, int32
 
 from memorylab.world.canvas import TEXELS_PER_PIXEL, packed
-from memorylab.world.compiled import compiled
 from memorylab.world.gaze import PANEL_DISTANCE, PANEL_SIDE
+from memorylab.world.jit import jit
 from memorylab.world.pixels import whole_vectors, write_row
 
 PANEL_HALF = PANEL_SIDE / 2 / PANEL_DISTANCE  # half a panel, for a wall at distance one
@@ -62,7 +62,7 @@ def furnish(width: int) -> np.ndarray:
     return packed(smooth.clip(0, 255))
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def locate(texels, columns, x_0, x_1, y, z_0, z_1, size, panel_first):
     """Which texel each column of a row shows. Along a row x (right) and z (ahead) are linear, y (up) is constant.
 
@@ -101,7 +101,7 @@ def locate(texels, columns, x_0, x_1, y, z_0, z_1, size, panel_first):
         texels[column] = int32(first + int32(int32(t * scale + half) * size)) + int32(s * scale + half)
 
 
-@compiled
+@jit
 def draw_room(yaw, pitch, surfaces, size, panel_first, picture):
     """Draw into `picture`, (height, 3 * width) bytes: 90 degrees wide, square pixels.
 

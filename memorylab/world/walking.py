@@ -2,10 +2,8 @@
 
 import math
 
-import numpy as np
-
-from memorylab.world.compiled import compiled
 from memorylab.world.gaze import DEGREES_PER_FRAME
+from memorylab.world.jit import jit
 from memorylab.world.scene import MAX_BOXES
 
 WALK_ACTIONS = (
@@ -21,12 +19,13 @@ FULL_TURN = 43  # steps of looking one way that turn a walker once round
 SECONDS = 1 / 60  # per frame
 FRICTION = 6.0  # share of the speed lost per second
 ACCELERATION = 10.0  # of the full speed, per second
+TOUCH = 0.05  # a walker this near to a box touches it
 SKIN = 1e-6  # what is kept between a walker and a wall
 
 WALKER = [("v_x", "f8"), ("v_z", "f8"), ("sticks", "f8", (4,)), ("box_solid", "u1", (MAX_BOXES,))]
 
 
-@compiled
+@jit
 def wishes(game, action):
     """(right, forward, turn, tilt), each from -1 to 1: what an action stands for, or where the sticks are."""
     right, forward, turn, tilt = 0.0, 0.0, 0.0, 0.0
@@ -47,7 +46,7 @@ def wishes(game, action):
     return right, forward, turn, tilt
 
 
-@compiled
+@jit
 def walk(game, action, speed, radius):
     """One frame of an action."""
     right, forward, turn, tilt = wishes(game, action)
@@ -58,7 +57,7 @@ def walk(game, action, speed, radius):
     slide(game, game.v_x * SECONDS, game.v_z * SECONDS, radius)
 
 
-@compiled
+@jit
 def turn_by(game, degrees):
     game.yaw += degrees
     if game.yaw > 180.0:
@@ -67,7 +66,7 @@ def turn_by(game, degrees):
         game.yaw += 360.0
 
 
-@compiled
+@jit
 def accelerate(game, wish_x, wish_z, speed):
     """Friction, then a push towards the wish that never exceeds the full speed in its direction."""
     kept = max(0.0, 1.0 - FRICTION * SECONDS)
@@ -82,7 +81,7 @@ def accelerate(game, wish_x, wish_z, speed):
         game.v_z += push * wish_z
 
 
-@compiled
+@jit
 def slide(game, by_x, by_z, radius):
     """Move as far as walls allow, one axis after the other: along a wall the rest of the way is kept."""
     free = free_way(game, 0, by_x, radius)
@@ -95,7 +94,7 @@ def slide(game, by_x, by_z, radius):
         game.v_z = 0.0
 
 
-@compiled
+@jit
 def free_way(game, axis, by, radius):
     """How much of the way `by` along x (0) or z (1) is free of walls and solid boxes, however long it is."""
     if by == 0.0:
@@ -125,7 +124,7 @@ def free_way(game, axis, by, radius):
     return sign * free if free < abs(by) else by
 
 
-@compiled
+@jit
 def is_walled(game, axis, place, low, high):
     """Is any cell at this row (or column) solid between low and high on the other axis?"""
     for other in range(math.floor(low / game.cell), math.floor(high / game.cell) + 1):
@@ -135,7 +134,7 @@ def is_walled(game, axis, place, low, high):
     return False
 
 
-@compiled
+@jit
 def is_free(game, x, z, radius):
     """Could a walker stand there?"""
     for row in range(math.floor((z - radius) / game.cell), math.floor((z + radius) / game.cell) + 1):
@@ -149,20 +148,31 @@ def is_free(game, x, z, radius):
     return True
 
 
-@compiled
+@jit
+def touched_box(game, first, last, radius):
+    """The box from first to last - 1 that the walker touches; -1 for none."""
+    near = radius + TOUCH
+    for number in range(first, last):
+        west, east, _, _, south, north = game.boxes[number]
+        if west < game.x + near and east > game.x - near and south < game.z + near and north > game.z - near:
+            return number
+    return -1
+
+
+@jit
 def turn_towards(game, x, z):
     """How far to turn, in degrees to the right, to face (x, z)."""
     angle = math.degrees(math.atan2(x - game.x, z - game.z)) - game.yaw
     return (angle + 180.0) % 360.0 - 180.0
 
 
-@compiled
+@jit
 def in_view(game, x, z):
     """Is (x, z) before the walker's eyes, if nothing hides it?"""
     return abs(turn_towards(game, x, z)) <= HALF_VIEW
 
 
-@compiled
+@jit
 def step_towards(game, x, z):
     """The action that a good walker takes to get to (x, z) when nothing is in the way."""
     angle = turn_towards(game, x, z)
@@ -171,82 +181,3 @@ def step_towards(game, x, z):
     if abs(angle) > 5.0:
         return FORWARD_RIGHT if angle > 0 else FORWARD_LEFT
     return FORWARD
-
-
-@compiled
-def way_is_clear(game, x_0, z_0, x_1, z_1, radius, target=-1):
-    """Can a walker go straight from one point to the other? Only boxes count, but for the target itself."""
-    for number in range(game.num_boxes):
-        if game.box_solid[number] and number != target:
-            west, east, _, _, south, north = game.boxes[number]
-            if crosses(x_0, z_0, x_1, z_1, west - radius, east + radius, south - radius, north + radius):
-                return False
-    return True
-
-
-@compiled
-def crosses(x_0, z_0, x_1, z_1, west, east, south, north):
-    """Does the straight way pass through the rectangle?"""
-    enters, leaves = 0.0, 1.0
-    for axis in range(2):
-        start, way = (x_0, x_1 - x_0) if axis == 0 else (z_0, z_1 - z_0)
-        low, high = (west, east) if axis == 0 else (south, north)
-        if abs(way) < 1e-12:
-            if start <= low or start >= high:
-                return False
-        else:
-            a, b = (low - start) / way, (high - start) / way
-            enters, leaves = max(enters, min(a, b)), min(leaves, max(a, b))
-    return enters < leaves
-
-
-@compiled
-def way_around(game, goal_x, goal_z, radius, target=-1):
-    """The next point of the shortest way around solid boxes to the goal, which may be the box `target` itself."""
-    if way_is_clear(game, game.x, game.z, goal_x, goal_z, radius, target):
-        return goal_x, goal_z
-    margin = radius * 1.25 + 0.05
-    corners = np.empty((4 * game.num_boxes + 1, 2))
-    corners[0] = goal_x, goal_z
-    count = 1
-    for number in range(game.num_boxes):
-        if game.box_solid[number]:
-            west, east, _, _, south, north = game.boxes[number]
-            for corner in range(4):
-                x = east + margin if corner & 1 else west - margin
-                z = north + margin if corner & 2 else south - margin
-                if is_free(game, x, z, radius):
-                    corners[count] = x, z
-                    count += 1
-    return first_corner(game, corners, count, radius, target)
-
-
-@compiled
-def first_corner(game, corners, count, radius, target):
-    """Shortest ways from the goal (corner 0) to every corner; then the best corner in sight."""
-    lengths = np.full(count, np.inf)
-    settled = np.zeros(count, np.bool_)
-    lengths[0] = 0.0
-    for _ in range(count):
-        nearest = -1
-        for i in range(count):
-            if not settled[i] and (nearest < 0 or lengths[i] < lengths[nearest]):
-                nearest = i
-        if lengths[nearest] == np.inf:
-            break
-        settled[nearest] = True
-        x, z = corners[nearest]
-        for i in range(count):
-            way = lengths[nearest] + math.hypot(corners[i, 0] - x, corners[i, 1] - z)
-            if (
-                not settled[i]
-                and way < lengths[i]
-                and way_is_clear(game, x, z, corners[i, 0], corners[i, 1], radius, target)
-            ):
-                lengths[i] = way
-    best, best_way = 0, np.inf
-    for i in range(count):
-        way = lengths[i] + math.hypot(corners[i, 0] - game.x, corners[i, 1] - game.z)
-        if way < best_way and way_is_clear(game, game.x, game.z, corners[i, 0], corners[i, 1], radius, target):
-            best, best_way = i, way
-    return corners[best, 0], corners[best, 1]

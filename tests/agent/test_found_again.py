@@ -29,7 +29,7 @@ def test_a_picture_that_comes_back_is_found_and_a_changed_one_finds_itself():
         for game in np.flatnonzero((phases[t] == TEST) & (phases[t - 1] == TEST)):
             then = np.maximum(t - output.recalled.age[game].numpy(), 0)
             is_study = torch.from_numpy(phases[then, game] == STUDY)
-            on_study[bool(games["right"][game])].append(output.weights[game][is_study].sum().item())
+            on_study[bool(games["correct"][game])].append(output.weights[game][is_study].sum().item())
         env.games.act("forgetting", actions)
         pictures, _, terminated, truncated, _ = env.step(actions)
         reset = torch.from_numpy(terminated | truncated)

@@ -100,6 +100,11 @@ def test_keys_begin_with_something_of_h(name):
     assert (agent.read.keys_to_write(x, h) - agent.read.keys_to_write(x, 0 * h)).abs().max() > 1e-3
 
 
+def test_parts_of_an_agent_have_different_draws():
+    agent = begun("mra")
+    assert not torch.equal(agent.policy.weight[0], agent.baseline.weight[0])
+
+
 def test_another_seed_and_another_agent_of_the_same_seed_begin_otherwise():
     first = begun("mra")
     second = MemoryRecallAgent(CONFIGS["mra"])  # drawn on

@@ -23,7 +23,7 @@ def test_list(capsys):
     tasks = json.loads(run(capsys, "list", "--json"))
     assert tasks[2]["stimuli"]["holdout"] == "Violet, Lime, Pink, Sky, Yellow"
     assert all(task["stimuli"].keys() == {"train", "holdout"} for task in tasks)
-    for words in ("goal in the northern half", "no motion, triangle, pentagon", "digits 5, 6, 7, 8, 9"):
+    for words in ("goals in the northern half", "still, triangle, pentagon", "digits 5 to 9"):
         assert words in " ".join(text.split())
     assert tasks[2]["levels"]["holdout_large"] == {
         "stimuli": "holdout",

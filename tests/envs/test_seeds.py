@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import memorylab
-from memorylab.world import chance
+from memorylab.world import rng
 
 SHORT = {"seconds": 0.6, "size": (24, 32)}  # whole episodes: benchmarks/replay.py
-LARGEST = 2**chance.SEED_BITS - 1
+LARGEST = 2**rng.SEED_BITS - 1
 
 
 class Step(NamedTuple):
@@ -114,7 +114,7 @@ def test_games_without_a_seed_of_their_own_go_on_or_begin_anywhere():
     envs = memorylab.make_vec("ti", num_envs=2, **SHORT)
     first = envs.reset(seed=[0, None])[1]["seed"].tolist()
     second = envs.reset(seed=[None, 5])[1]["seed"].tolist()
-    assert (first[0], second) == (0, [int(chance.following_seed(np.uint64(0))), 5])
+    assert (first[0], second) == (0, [int(rng.following_seed(np.uint64(0))), 5])
     other = memorylab.make_vec("ti", num_envs=2, **SHORT).reset(seed=[0, None])[1]["seed"].tolist()
     assert other[1] != first[1]  # nothing to go on from: from the operating system
 
@@ -145,5 +145,5 @@ def test_no_two_seeds_share_a_stream():
         return undo_shift(z, 30)
 
     for seed in (0, 1, 2**53, 2**60, 2**60 + 1, LARGEST):
-        key = int(chance.episode_key(np.uint64(seed)))
-        assert (unmixed(key) - int(chance.GOLDEN)) % 2**64 == seed
+        key = int(rng.episode_key(np.uint64(seed)))
+        assert (unmixed(key) - int(rng.GOLDEN)) % 2**64 == seed

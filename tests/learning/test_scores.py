@@ -5,7 +5,7 @@ import pytest
 
 from memorylab.learning.scores import (
     ALPHA,
-    PSYCHLAB_AND_MAZE_ALPHA,
+    DMLAB_ALPHA,
     Curve,
     as_curve,
     best_step,
@@ -16,7 +16,7 @@ from memorylab.learning.scores import (
     unbiased_best,
 )
 
-ALPHAS = [ALPHA, PSYCHLAB_AND_MAZE_ALPHA]
+ALPHAS = [ALPHA, DMLAB_ALPHA]
 
 
 def random_curve(rng: np.random.Generator, evaluations: int, most_episodes: int) -> Curve:

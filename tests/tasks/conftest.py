@@ -1,7 +1,11 @@
+import importlib
+
 import numpy as np
 import pytest
 
 from memorylab.envs.single import MemoryEnv
+from memorylab.tasks.psychlab import trial
+from memorylab.tasks.task import PACKAGED
 
 
 class Table:
@@ -11,7 +15,8 @@ class Table:
         self.env = MemoryEnv(task, level, **options)
         self.env.reset(seed=options.get("seed", 0))
         self.task = self.env.games.task
-        self.rules = __import__(self.task.step.py_func.__module__, fromlist=["play_frame"])
+        self.module = importlib.import_module(f"memorylab.tasks.{PACKAGED[self.task.short]}")
+        self.rules = self.task.step.py_func.__globals__["rules"]
 
     @property
     def game(self):
@@ -34,28 +39,24 @@ class Table:
         self.look(0.5, 0.5)
 
     def rules_phase(self, name: str) -> int:
-        from memorylab.tasks.psychlab import machinery
-
-        return getattr(machinery, name) if hasattr(machinery, name) else getattr(self.rules, name)
+        return getattr(self.module, name) if hasattr(self.module, name) else getattr(trial, name)
 
     def in_phase(self, name: str) -> bool:
         return self.game["phase"] == self.rules_phase(name)
 
     def press(self, button: int) -> float:
         """Look at a button, then away; returns the reward."""
-        x, y = self.rules.BUTTONS[button]
+        x, y = self.module.BUTTONS[button]
         assert self.look(x, y) == 0
         return self.look(0.3, 0.3)
 
     def shown(self) -> np.ndarray:
         """The panel as (size, size, 3)."""
-        from memorylab.tasks.psychlab.machinery import canvas_of
-
         games = self.env.games
         games.records["repaint"] = 1
         picture = games.pictures.reshape(1, games.height, -1)[0]
         self.rules.draw(games.records[0], 0, games.view, games.stimuli, picture)
-        colours = canvas_of(games.view, 0).astype(np.int64)
+        colours = trial.canvas_of(games.view, 0).astype(np.int64)
         return np.stack([colours & 255, colours >> 8 & 255, colours >> 16], -1)
 
     def colour_at(self, u: float, v: float) -> tuple:

@@ -5,7 +5,7 @@ import pytest
 
 import memorylab
 from memorylab.tasks.psychlab import arbitrary_visuomotor_mapping, change_detection, what_then_where
-from memorylab.tasks.psychlab.machinery import START_YAW, within_reach
+from memorylab.tasks.psychlab.trial import START_YAW, within_reach
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_two_gaps_of_what_then_where_are_drawn_apart(sit_at):
     np.testing.assert_allclose(shares, 0.25, atol=0.09)
 
 
-@pytest.mark.parametrize(("task", "same"), [("avm", ["yaw", "right"]), ("iga", ["yaw"])])
+@pytest.mark.parametrize(("task", "same"), [("avm", ["yaw", "correct"]), ("iga", ["yaw"])])
 def test_the_same_seed_begins_alike_on_levels_of_other_scale(task, same):
     begun = [memorylab.make_vec(task, level, num_envs=20, seed=3) for level in ("train", "train_small", "extrapolate")]
     for envs in begun:

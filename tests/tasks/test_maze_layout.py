@@ -9,7 +9,7 @@ from memorylab.tasks.navigation.maze_layout import (
     generate_maze,
     shorten_horseshoes,
 )
-from memorylab.world import chance
+from memorylab.world import rng
 
 # size, most rooms, room sides, goals per room; the goal rows of train and holdout, from the north and from 1; rooms
 SETTINGS = {
@@ -25,7 +25,7 @@ each_setting = pytest.mark.parametrize("name", SETTINGS)
 
 def stream(seed: int) -> np.record:
     record = np.zeros(1, np.dtype([("key", "u8"), ("draws", "u8")]))
-    record["key"] = chance.episode_key(np.uint64(seed))
+    record["key"] = rng.episode_key(np.uint64(seed))
     return record[0]
 
 

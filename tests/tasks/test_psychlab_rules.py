@@ -30,7 +30,7 @@ def test_a_trial_begins_with_gaze_on_the_cross(sit_at, task):
 def test_the_reward_comes_when_gaze_leaves_the_button(sit_at, task):
     table = sit_at(task, size=(144, 192))
     table.begin_trial()
-    x, y = table.rules.BUTTONS[table.game["right"]]
+    x, y = table.module.BUTTONS[table.game["correct"]]
     assert table.look(x, y, frames=30) == 0
     assert table.look(0.5, 0.3) == 1
     assert table.game["trial"] == 1
@@ -44,9 +44,9 @@ def test_the_reward_comes_when_gaze_leaves_the_button(sit_at, task):
 def test_the_first_button_entered_is_the_answer(sit_at, task):
     table = sit_at(task)
     table.begin_trial()
-    wrong = (table.game["right"] + 1) % len(table.rules.BUTTONS)
-    table.look(*table.rules.BUTTONS[wrong])
-    assert table.look(*table.rules.BUTTONS[table.game["right"]]) == 0  # leaves the wrong one for the right one
+    wrong = (table.game["correct"] + 1) % len(table.module.BUTTONS)
+    table.look(*table.module.BUTTONS[wrong])
+    assert table.look(*table.module.BUTTONS[table.game["correct"]]) == 0  # leaves the wrong one for the right one
     assert table.game["trial"] == 1
 
 
@@ -107,7 +107,7 @@ def test_avm_first_showing_marks_the_right_button_and_later_ones_do_not(sit_at):
     table = sit_at("avm")
     table.begin_trial()
     places = [(0.5, 0.05), (0.5, 0.95), (0.05, 0.5), (0.95, 0.5)]
-    right = table.game["right"]
+    right = table.game["correct"]
     for button, place in enumerate(places):
         assert table.colour_at(*place) == (CUE if button == right else NOT_CUED)
     table.look(*places[(right + 1) % 4])  # any answer lights the right one green and the others red
@@ -115,7 +115,7 @@ def test_avm_first_showing_marks_the_right_button_and_later_ones_do_not(sit_at):
         assert table.colour_at(*place) == (GREEN_FEEDBACK if button == right else RED_FEEDBACK)
     table.look(0.3, 0.3)
     table.begin_trial()  # the imperfect pass is repeated: the same picture, no cue
-    assert table.game["right"] == right
+    assert table.game["correct"] == right
     assert [table.colour_at(*place) for place in places] == [BLACK] * 4
 
 
@@ -125,7 +125,7 @@ def test_avm_perfect_play_meets_this_many_pairs(sit_at, trials, pairs):
     met = {}
     for _ in range(trials):
         table.begin_trial()
-        picture, right = int(table.game["picture"]), int(table.game["right"])
+        picture, right = int(table.game["picture"]), int(table.game["correct"])
         assert table.game["cue"] == (picture not in met)
         assert met.setdefault(picture, right) == right  # a picture keeps its button
         assert table.press(right) == 1
@@ -143,7 +143,7 @@ def test_avm_a_pass_shows_every_pair_once_and_an_error_repeats_it(sit_at):
         for number in range(size):
             table.begin_trial()
             shown.append(int(table.game["picture"]))
-            table.press((table.game["right"] + (fails and number == 0)) % 4)
+            table.press((table.game["correct"] + (fails and number == 0)) % 4)
         assert len(set(shown)) == size
         passes.append(size)
     assert passes == [1, 2, 3, 4, 4]
@@ -156,10 +156,10 @@ def test_avm_directions_and_orders_are_uniform(sit_at):
         table.env.reset(seed=seed)
         for _ in range(3):
             table.begin_trial()
-            directions.append(int(table.game["right"]))
+            directions.append(int(table.game["correct"]))
             if table.game["pairs"] == 2 and table.game["shown"] in (1, 2):
                 firsts.append(int(table.game["cue"]))
-            table.press(table.game["right"])
+            table.press(table.game["correct"])
     np.testing.assert_allclose(np.bincount(directions) / len(directions), 0.25, atol=0.07)
     assert np.mean(firsts) == pytest.approx(0.5, abs=0.1)
 
@@ -223,7 +223,7 @@ def test_cd_phases_and_their_frames(sit_at):
     assert table.colour_at(0.40, 0.95) == WHITE  # the buttons come later
     assert frames_in(table, "TEST") == 8
     assert (table.colour_at(0.40, 0.95), table.colour_at(0.60, 0.95)) == (BLACK, BLACK)
-    right = change_detection.BUTTONS[table.game["right"]]
+    right = change_detection.BUTTONS[table.game["correct"]]
     table.look(*right)
     assert table.colour_at(*right) == GREEN_FEEDBACK
     assert table.look(0.5, 0.5) == 1
@@ -251,7 +251,7 @@ def test_cd_changes_alter_one_value_of_one_object(sit_at):
         cells = [cell for cell, _, _ in study]
         assert len(set(cells)) == len(cells)
         different = [(old, new) for old, new in zip(study, test, strict=True) if old != new]
-        assert len(different) == (game["right"] == change_detection.DIFFERENT)
+        assert len(different) == (game["correct"] == change_detection.DIFFERENT)
         if different:
             (old, new) = different[0]
             altered = [name for name, a, b in zip(("cell", "colour", "form"), old, new, strict=True) if a != b]
@@ -320,7 +320,7 @@ def test_wtw_phases_and_their_frames(sit_at):
     table.look(0.5, 0.5)
     places = [(0.5, 0.05), (0.5, 0.95), (0.05, 0.5), (0.95, 0.5)]
     assert [table.colour_at(*place) for place in places] == [WHITE] * 4
-    right = table.game["right"]
+    right = table.game["correct"]
     assert table.game["digits"][right] == table.game["target"]
     table.look(*places[right])
     assert table.colour_at(*places[right]) == GREEN_FEEDBACK
@@ -334,11 +334,11 @@ def test_wtw_four_different_digits_one_of_them_the_target(sit_at):
         table.begin_trial()
         digits = table.game["digits"].tolist()
         assert len(set(digits)) == 4
-        assert digits.index(table.game["target"]) == table.game["right"]
+        assert digits.index(table.game["target"]) == table.game["correct"]
         targets.append(int(table.game["target"]))
-        edges.append(int(table.game["right"]))
+        edges.append(int(table.game["correct"]))
         table.look(0.5, 0.5, frames=25 + 1 + 25 + 1 + 1)
-        table.press(table.game["right"])
+        table.press(table.game["correct"])
     np.testing.assert_allclose(np.bincount(targets) / 500, 0.2, atol=0.07)
     np.testing.assert_allclose(np.bincount(edges) / 500, 0.25, atol=0.07)
 

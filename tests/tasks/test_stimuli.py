@@ -11,7 +11,7 @@ from PIL import Image
 import memorylab
 from memorylab.envs.games import Games
 from memorylab.tasks import stimuli
-from memorylab.tasks.psychlab.machinery import panel_start
+from memorylab.tasks.psychlab.trial import panel_start
 from memorylab.world.canvas import packed, softened
 
 DATA = Path(stimuli.__file__).parent / "data"

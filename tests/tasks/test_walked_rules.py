@@ -257,7 +257,7 @@ def test_a_block_behind_another_is_not_seen():
 def choose(env, game, right=True):
     """Touch one stand; returns the pair on show before, then what the step gave."""
     pair = int(game["low"]), int(game["high"])
-    _, reward, terminated, truncated, _ = touch(env, int(game["right"]) if right else 1 - int(game["right"]))
+    _, reward, terminated, truncated, _ = touch(env, int(game["correct"]) if right else 1 - int(game["correct"]))
     return pair, reward, terminated, truncated
 
 
@@ -267,7 +267,7 @@ def test_each_pair_of_neighbours_comes_once_and_then_the_challenge(objects):
     for env, game in episodes(CHAIN, objects=objects):
         pairs, total, terminated = [], 0.0, False
         while not terminated:
-            sides.add((int(game["low"]), int(game["right"])))
+            sides.add((int(game["low"]), int(game["correct"])))
             pair, reward, terminated, truncated = choose(env, game)
             pairs.append(pair)
             total += reward
@@ -309,7 +309,7 @@ def test_the_colours_of_a_chain_are_distinct_and_from_one_half(level):
         colours, terminated = {}, False
         while not terminated:
             for side in range(2):
-                rank, colour = game["high" if side == game["right"] else "low"], int(game["oval_material"][side])
+                rank, colour = game["high" if side == game["correct"] else "low"], int(game["oval_material"][side])
                 assert colours.setdefault(int(rank), colour) == colour
             terminated = choose(env, game)[2]
         assert sorted(colours) == list(range(game["objects"]))

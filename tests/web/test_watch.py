@@ -184,7 +184,6 @@ def test_a_run_without_checkpoint_says_so(run):
 
 
 def test_the_page_follows_a_recording_and_asks_for_another():
-    before = set(threading.enumerate())
     with served(watch_app(scripted_player("cd", "train", "random"), seed=7)) as place:
 
         def facts():
@@ -203,4 +202,9 @@ def test_the_page_follows_a_recording_and_asks_for_another():
                 urlopen(Request(f"http://{place}/another", method="POST", headers=headers))
         urlopen(Request(f"http://{place}/another", method="POST", headers={"Origin": f"http://{place}"})).close()
         assert (facts()["seed"], facts()["number"]) == ("8", 2)
-    assert not [thread for thread in set(threading.enumerate()) - before if thread.name == "recording"]
+    assert "recording" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_page_that_is_not_served_records_nothing():
+    watch_app(scripted_player("cd", "train", "random"), seed=7)
+    assert "recording" not in [thread.name for thread in threading.enumerate()]

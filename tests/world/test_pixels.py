@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.pixels import whole_vectors, write_row
 
 
-@compiled
+@jit
 def write(surfaces, texels, lights, pixels, width, first):
     write_row(surfaces, texels, lights, pixels, width, first)
 

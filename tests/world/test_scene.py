@@ -7,7 +7,8 @@ import pytest
 
 from memorylab.world import sky as sky_module
 from memorylab.world.materials import SIZE, STRIDE, with_copies
-from memorylab.world.scene import HAZE, LIGHT_ON_TOP, LIGHT_ON_X, LIGHT_ON_Z, draw_scene, scene_fields
+from memorylab.world.scene import draw_scene, scene_fields
+from memorylab.world.texels import HAZE, LIGHT_ON_TOP, LIGHT_ON_X, LIGHT_ON_Z
 from memorylab.world.walking import WALKER
 
 SIDE = 9

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from memorylab.world import walking
+from memorylab.world.paths import way_around
 from memorylab.world.scene import scene_fields
-from memorylab.world.walking import WALKER, slide, step_towards, walk, way_around
+from memorylab.world.walking import WALKER, slide, step_towards, walk
 
 SIDE = 12
 GAME = np.dtype([*scene_fields(SIDE), *WALKER], align=True)

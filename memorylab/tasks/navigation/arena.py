@@ -6,24 +6,31 @@ Reaching the goal pays 1 and puts the walker at a random free place. The goal st
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.locomotion import WANDERINGS, WalkedRules, walked_fields, walked_task
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
-from memorylab.tasks.walked import WANDERINGS, frames, walked_fields
-from memorylab.world.chance import below, hashed, uniform
-from memorylab.world.compiled import compiled
+from memorylab.tasks.task import Task
+from memorylab.world.building import put_oval
+from memorylab.world.jit import bind, jit
 from memorylab.world.materials import MATERIALS
-from memorylab.world.walking import (
-    FULL_TURN,
-    LOOK_RIGHT,
-    in_view,
-    is_free,
-    step_towards,
-    walk,
-    way_around,
-    way_is_clear,
-)
+from memorylab.world.paths import way_around, way_is_clear
+from memorylab.world.rng import below, hashed, uniform
+from memorylab.world.walking import FULL_TURN, LOOK_RIGHT, in_view, is_free, step_towards, walk
+
+
+class Goal(NamedTuple):
+    """What tells the three tasks apart."""
+
+    reach: float  # metres from its middle at which the goal counts as reached
+    is_visible: bool
+    among_buildings: bool
+
+
+rules = Goal(1.0, True, True)  # those of a task, once `bind` has bound them
 
 SCALE = np.dtype([("side", "f8"), ("frames", "i4")])
 
@@ -38,8 +45,7 @@ class Arena:
     def __post_init__(self):
         if isinstance(self.side, str) or not 6 <= self.side <= 200:
             raise ValueError(f"side must be a number of metres from 6 to 200, not {self.side!r}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         return self.side, frames(self.seconds)
@@ -83,10 +89,15 @@ ARENA = np.dtype(
     ],
     align=True,
 )
+ARENA_INSTRUCTIONS = (
+    "Reaching the goal pays 1 and puts you down somewhere else, looking anywhere.",
+    "The goal stays where it is for the whole episode: come back as often as you can.",
+)
+QUADRANTS = {"train": "goals in the north-west or south-east", "holdout": "goals in the north-east or south-west"}
 REPORT = {"goals": "goals", "goal_step": "goal_step", "respawns": "goals", "goal_x": "goal_x", "goal_z": "goal_z"}
 
 
-@compiled
+@jit
 def build_arena(game, side, with_buildings):
     game.scale = side
     game.cell = side / CELLS
@@ -113,7 +124,7 @@ MATERIAL_WALL, MATERIAL_FLOOR = MATERIALS["wall 2"], MATERIALS["floor 1"]
 MATERIAL_BUILDING, MATERIAL_GOAL = MATERIALS["building 0"], MATERIALS["goal"]
 
 
-@compiled
+@jit
 def place_goal(game, side, holdout):
     """In the north-west or south-east quadrant for training, north-east or south-west for holdout."""
     in_north = below(game, 2)
@@ -127,7 +138,7 @@ def place_goal(game, side, holdout):
     game.goal_step = -1
 
 
-@compiled
+@jit
 def respawn(game, clearance):
     """Somewhere free and this far from the goal, facing anywhere, standing still."""
     side = game.cell * CELLS
@@ -141,12 +152,12 @@ def respawn(game, clearance):
     game.v_z = 0.0
 
 
-@compiled
+@jit
 def at_goal(game, reach):
     return math.hypot(game.x - game.goal_x, game.z - game.goal_z) <= reach
 
 
-@compiled
+@jit
 def seek_goal(game, action, reach, clearance):
     """One frame: walk, and if that reached the goal, 1 and a new start."""
     walk(game, action, SPEED, RADIUS)
@@ -158,26 +169,24 @@ def seek_goal(game, action, reach, clearance):
     return 1.0
 
 
-@compiled
+@jit
 def show_goal(game, reach):
     """As wide as makes a walker reach the goal by touching it."""
     radius = reach - RADIUS
     game.num_ovals = 1
-    oval = game.ovals[0]
-    oval[0], oval[1], oval[2], oval[3], oval[4] = game.goal_x, EYE, game.goal_z, radius, radius * 1.5
-    game.oval_material[0] = MATERIAL_GOAL
+    put_oval(game, 0, game.goal_x, EYE, game.goal_z, radius, radius * 1.5, MATERIAL_GOAL)
 
 
 # --- scripted players
 
 
-@compiled
+@jit
 def go_to_goal(game):
     x, z = way_around(game, game.goal_x, game.goal_z, RADIUS)
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def go_wandering(game):
     """Towards a place drawn anew every few seconds and after each respawn; it knows the walls, not the goal."""
     side = game.cell * CELLS
@@ -193,7 +202,7 @@ def go_wandering(game):
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def go_sweeping(game, reach):
     """After a point that runs up and down the arena in lanes, as one who knows where it has looked before."""
     side = game.cell * CELLS
@@ -208,15 +217,55 @@ def go_sweeping(game, reach):
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def steps_here(game):
     """How long ago the walker was put where it began this search."""
     return game.length - max(game.goal_step, 0)
 
 
-@compiled
+@jit
 def look_for_goal(game):
     """To the goal once it is in view; until then one turn to the right, a few steps somewhere, and again."""
     if in_view(game, game.goal_x, game.goal_z) and way_is_clear(game, game.x, game.z, game.goal_x, game.goal_z, 0.0):
         return go_to_goal(game)
     return LOOK_RIGHT if steps_here(game) % (2 * FULL_TURN) < FULL_TURN else go_wandering(game)
+
+
+# --- the rules, by a task's goal
+
+
+def begin_episode(game, scale, stimuli):
+    build_arena(game, scale.side, rules.among_buildings)
+    place_goal(game, scale.side, stimuli.holdout)
+    if rules.is_visible:
+        show_goal(game, rules.reach)
+    respawn(game, max(CLEARANCE * scale.side, rules.reach))
+
+
+def play(game, action, scale, stimuli):
+    return seek_goal(game, action, rules.reach, CLEARANCE * scale.side)
+
+
+def remember(game):
+    # What cannot be seen has to be found once before one can know the way.
+    return go_to_goal(game) if rules.is_visible or game.goals > 0 else go_sweeping(game, rules.reach)
+
+
+def forget(game):
+    return look_for_goal(game) if rules.is_visible else go_wandering(game)
+
+
+def arena_task(*, name: str, goal: Goal, instructions: tuple[str, ...], **parts: Any) -> Task:
+    return walked_task(
+        name=name,
+        rules=WalkedRules(*(bind(rule, goal, name) for rule in (begin_episode, play, remember, forget))),
+        instructions=(*instructions, *ARENA_INSTRUCTIONS),
+        stimuli=QUADRANTS,
+        family="navigation",
+        scales=SCALES,
+        scale_record=SCALE,
+        game=ARENA,
+        report=REPORT,
+        counter=("goals", "Goals"),
+        **parts,
+    )

@@ -1,56 +1,14 @@
 """Invisible Goal Empty Arena: see arena.py for the rules."""
 
-from memorylab.tasks.navigation.arena import (
-    ARENA,
-    CLEARANCE,
-    REPORT,
-    SCALE,
-    SCALES,
-    build_arena,
-    go_sweeping,
-    go_to_goal,
-    go_wandering,
-    place_goal,
-    respawn,
-    seek_goal,
-)
-from memorylab.tasks.walked import walked_task
-from memorylab.world.compiled import compiled
+from memorylab.tasks.navigation.arena import Goal, arena_task
 
-GOAL_RADIUS = 0.22  # metres from its middle at which the goal counts as reached
-
-
-@compiled
-def begin_episode(game, scale, stimuli):
-    build_arena(game, scale.side, False)
-    place_goal(game, scale.side, stimuli.holdout)
-    respawn(game, max(CLEARANCE * scale.side, GOAL_RADIUS))
-
-
-@compiled
-def play(game, action, scale, stimuli):
-    return seek_goal(game, action, GOAL_RADIUS, CLEARANCE * scale.side)
-
-
-@compiled
-def remember(game):
-    # It has to find the goal once before it can know the way.
-    return go_to_goal(game) if game.goals > 0 else go_sweeping(game, GOAL_RADIUS)
-
-
-@compiled
-def forget(game):
-    return go_wandering(game)
-
-
-TASK = walked_task(
-    __name__,
+TASK = arena_task(
     name="invisible_goal_empty_arena",
-    short="iga",
     title="Invisible Goal Empty Arena",
     rule="Find the unmarked place that pays in an empty arena, with only walls and sky to tell where you are.",
-    scales=SCALES,
-    scale_record=SCALE,
-    game=ARENA,
-    report=REPORT,
+    goal=Goal(reach=0.22, is_visible=False, among_buildings=False),
+    instructions=(
+        "The goal cannot be seen: walk about until the score goes up, and remember the place by walls and sky.",
+    ),
+    card_step=54,
 )

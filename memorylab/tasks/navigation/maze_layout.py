@@ -6,8 +6,8 @@ them. Row 0 is the south edge. Every draw comes from the game's own stream: the 
 
 import numpy as np
 
-from memorylab.world.chance import below
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below
 
 OPEN, WALL = 0, 1
 NO_MARK, SPAWN, GOAL = 0, 1, 2
@@ -17,7 +17,7 @@ SPAWNS_PER_ROOM = 5
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
 
-@compiled
+@jit
 def generate_maze(game, solid, marks, size, max_rooms, room_min, room_max, goals_per_room, goal_row_low, goal_row_high):
     """Fill `solid` and `marks` up to `size` and return the number of goal cells (at 0, draw another maze)."""
     solid[:size, :size] = WALL
@@ -41,7 +41,7 @@ def generate_maze(game, solid, marks, size, max_rooms, room_min, room_max, goals
     return goals
 
 
-@compiled
+@jit
 def draw_marked_cell(game, marks, size, mark):
     """A uniform (row, column) among the cells with that mark, or (-1, -1) if there is none."""
     marked = 0
@@ -60,7 +60,7 @@ def draw_marked_cell(game, marks, size, mark):
     return -1, -1
 
 
-@compiled
+@jit
 def place_rooms(game, rooms, size, room_min, room_max):
     """Draw rooms apart from each other into `rooms` and return how many."""
     count = failed = 0
@@ -82,7 +82,7 @@ def place_rooms(game, rooms, size, room_min, room_max):
     return count
 
 
-@compiled
+@jit
 def is_free(rooms, count, row, column, height, width):
     for other in range(count):
         other_row, other_column, other_height, other_width = rooms[other]
@@ -92,7 +92,7 @@ def is_free(rooms, count, row, column, height, width):
     return True
 
 
-@compiled
+@jit
 def carve_corridors(game, solid, regions, size, region_count):
     """Fill what the rooms left with corridor trees, each its own region; returns the number of regions."""
     stack = np.empty(((size // 2) ** 2, 2), np.int64)
@@ -104,7 +104,7 @@ def carve_corridors(game, solid, regions, size, region_count):
     return region_count
 
 
-@compiled
+@jit
 def carve_tree(game, solid, regions, size, region, row, column, stack):
     """The recursive backtracker: walk at random into untouched cells, step back when there is none."""
     solid[row, column] = OPEN
@@ -125,7 +125,7 @@ def carve_tree(game, solid, regions, size, region, row, column, stack):
         depth += 1
 
 
-@compiled
+@jit
 def random_untouched_side(game, regions, size, row, column):
     """A side where the next odd cell is in no region yet, or -1."""
     untouched = 0  # sides as bits
@@ -148,7 +148,7 @@ def random_untouched_side(game, regions, size, row, column):
     return -1
 
 
-@compiled
+@jit
 def join_regions(game, solid, regions, size, region_count):
     """Open one wall cell between every two adjacent regions, uniform among those that touch both."""
     seen = np.zeros((region_count + 1, region_count + 1), np.int32)
@@ -167,7 +167,7 @@ def join_regions(game, solid, regions, size, region_count):
                 solid[chosen[one, other] // size, chosen[one, other] % size] = OPEN
 
 
-@compiled
+@jit
 def regions_joined_at(regions, row, column):
     """The two regions, lower first, on opposite sides of this wall cell, or (0, 0)."""
     if regions[row, column] > 0:
@@ -180,13 +180,13 @@ def regions_joined_at(regions, row, column):
     return 0, 0
 
 
-@compiled
+@jit
 def is_corridor(solid, regions, room_count, row, column):
     """Is the cell open and outside every room?"""
     return solid[row, column] == OPEN and not 0 < regions[row, column] <= room_count
 
 
-@compiled
+@jit
 def open_sides(solid, row, column):
     count = 0
     for north, east in SIDES:
@@ -194,14 +194,14 @@ def open_sides(solid, row, column):
     return count
 
 
-@compiled
+@jit
 def fill_dead_ends(solid, regions, size, room_count):
     for row in range(1, size - 1):
         for column in range(1, size - 1):
             fill_dead_end(solid, regions, room_count, row, column)
 
 
-@compiled
+@jit
 def fill_dead_end(solid, regions, room_count, row, column):
     """Fill this cell if it is a dead end, then the one it came from if that is one now, and so on."""
     while is_corridor(solid, regions, room_count, row, column) and open_sides(solid, row, column) < 2:
@@ -212,7 +212,7 @@ def fill_dead_end(solid, regions, room_count, row, column):
                 break
 
 
-@compiled
+@jit
 def shorten_horseshoes(solid, regions, size, room_count):
     """One pass over the walls a corridor may bend around; returns how many bends were cut short."""
     shortened = 0
@@ -226,7 +226,7 @@ def shorten_horseshoes(solid, regions, size, room_count):
     return shortened
 
 
-@compiled
+@jit
 def shorten_horseshoe(solid, regions, size, room_count, row, column, north, east):
     """Replace a corridor around the wall cell (row, column), two cells out to (north, east), by a way through it."""
     far_row, far_column = row + 2 * north, column + 2 * east
@@ -250,7 +250,7 @@ def shorten_horseshoe(solid, regions, size, room_count, row, column, north, east
     return True
 
 
-@compiled
+@jit
 def bend_cell(row, column, north, east, step):
     """Cell 0 .. 4 of the bend: one cell out, three across at two cells out, and one cell out again."""
     out = 1 if step == 0 or step == 4 else 2
@@ -258,7 +258,7 @@ def bend_cell(row, column, north, east, step):
     return row + out * north + across * east, column + out * east + across * north
 
 
-@compiled
+@jit
 def mark_room(game, marks, room, goals_per_room, goal_row_low, goal_row_high):
     """Mark spawn cells, then goal cells among the rest; returns how many goal cells lie in the allowed rows."""
     south, west, height, width = room

@@ -8,14 +8,23 @@ from functools import cache
 
 import numpy as np
 
+from memorylab.tasks.locomotion import (
+    WANDERINGS,
+    SceneView,
+    WalkedRules,
+    build_scene_view,
+    walked_fields,
+    walked_task,
+)
 from memorylab.tasks.navigation.maze_layout import GOAL, SPAWN, draw_marked_cell, generate_maze
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stimuli import some_pictures
-from memorylab.tasks.walked import WANDERINGS, SceneView, build_scene_view, frames, walked_fields, walked_task
-from memorylab.world.chance import below, hashed, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.building import put_oval
+from memorylab.world.jit import jit
 from memorylab.world.materials import FLOOR_STYLES, MATERIALS, WALL_STYLES
 from memorylab.world.materials import SIZE as TEXTURE_SIZE
 from memorylab.world.paths import distances_to, line_is_clear
+from memorylab.world.rng import below, hashed, uniform
 from memorylab.world.walking import in_view, step_towards, walk
 
 LARGEST = 63
@@ -47,8 +56,7 @@ class Maze:
                 raise ValueError(f"{name} must be {kind} number from {low} to {high}, not {value!r}")
         if self.room_side > self.cells - 2:
             raise ValueError(f"room_side must fit into the maze: at most {self.cells - 2}, not {self.room_side}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         return self.cells, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
@@ -92,7 +100,7 @@ REPORT = {
 }
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.cells
     game.cell = 1.0
@@ -128,7 +136,7 @@ def build_view(games: int, width: int) -> SceneView:
     return view_with_pictures()
 
 
-@compiled
+@jit
 def furnish_maze(game):
     game.eye = EYE
     game.wall_height = 1.0
@@ -138,12 +146,10 @@ def furnish_maze(game):
     game.first_picture = FIRST_PICTURE
     game.hanging = game.key
     game.num_ovals = 1
-    oval = game.ovals[0]
-    oval[0], oval[1], oval[2], oval[3], oval[4] = game.goal_column + 0.5, 0.45, game.goal_row + 0.5, 0.2, 0.28
-    game.oval_material[0] = GOAL_MATERIAL
+    put_oval(game, 0, game.goal_column + 0.5, 0.45, game.goal_row + 0.5, 0.2, 0.28, GOAL_MATERIAL)
 
 
-@compiled
+@jit
 def respawn(game):
     row, column = draw_marked_cell(game, game.marks, game.rows, SPAWN)
     game.x = column + 0.5
@@ -153,7 +159,7 @@ def respawn(game):
     game.v_z = 0.0
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     walk(game, action, SPEED, RADIUS)
     if abs(game.x - game.goal_column - 0.5) > REACH or abs(game.z - game.goal_row - 0.5) > REACH:
@@ -167,7 +173,7 @@ def play(game, action, scale, stimuli):
 # --- scripted players
 
 
-@compiled
+@jit
 def go_to_cell(game, row, column):
     """Along the shortest way, cutting corners: towards its farthest cell that can be reached in a straight line."""
     distances = np.empty((game.rows, game.columns), np.int32)
@@ -188,12 +194,12 @@ def go_to_cell(game, row, column):
     return step_towards(game, aim_x, aim_z)
 
 
-@compiled
+@jit
 def remember(game):
     return go_to_cell(game, game.goal_row, game.goal_column)
 
 
-@compiled
+@jit
 def forget(game):
     """To the goal when it is in view, else to some spawn cell, another every few seconds."""
     x, z = game.goal_column + 0.5, game.goal_row + 0.5
@@ -215,14 +221,22 @@ def forget(game):
 
 
 TASK = walked_task(
-    __name__,
     name="visible_goal_procedural_maze",
-    short="vgm",
     title="Visible Goal Procedural Maze",
     rule="Find the golden oval in the maze, then find it again from wherever you respawn: it stays where it is.",
+    instructions=(
+        "The goal is a golden oval somewhere in a maze that is new in every episode.",
+        "Reaching it pays 10 and puts you down elsewhere in the same maze: find the way back as often as you can.",
+    ),
+    counter=("goals", "Goals"),
+    stimuli={"train": "goals in the northern half", "holdout": "goals in the southern half"},
+    family="navigation",
+    engine="dmlab",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
     build_view=build_view,
+    card_step=30,
 )

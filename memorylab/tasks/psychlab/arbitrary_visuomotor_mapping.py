@@ -6,7 +6,8 @@ random order; a perfect pass adds a pair, an imperfect one is repeated. A pair's
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.session import Session
+from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
     DIRECTIONS,
@@ -15,16 +16,16 @@ from memorylab.tasks.psychlab.machinery import (
     PSYCHLAB,
     RIGHT_ANSWER,
     WRONG_ANSWER,
-    Session,
+    TrialRules,
     await_answer,
     paint_button,
-    psychlab_task,
     show,
+    trial_task,
 )
-from memorylab.tasks.stimuli import load_pictures
+from memorylab.tasks.stimuli import PICTURE_HALVES, load_pictures
 from memorylab.world.canvas import BLACK, WHITE, rgb, stamp
-from memorylab.world.chance import below_unmarked, shuffled, side_draw
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below_unmarked, shuffled, side_draw
 from memorylab.world.room import surface_size
 
 SCALES = {
@@ -53,7 +54,7 @@ GAME = np.dtype(
 )
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.trials
     game.pairs = 1
@@ -62,25 +63,25 @@ def begin_episode(game, scale, stimuli):
     game.perfect = 1
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     pair = below_unmarked(game, game.pairs, game.shown)
     game.shown |= 1 << pair
     game.picture = shuffled(pair, len(stimuli.pictures), game.key)
-    game.right = side_draw(game, DIRECTIONS, pair, len(BUTTONS))
+    game.correct = side_draw(game, DIRECTIONS, pair, len(BUTTONS))
     game.cue = pair == game.pairs - 1 and not game.newest_shown
     show(game, CHOOSE)
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     await_answer(game, u, v, BUTTONS)
 
 
-@compiled
-def end_trial(game, correct):
+@jit
+def end_trial(game, is_correct):
     game.newest_shown |= game.cue
-    game.perfect &= correct
+    game.perfect &= is_correct
     pass_is_over = game.shown == (1 << game.pairs) - 1
     if pass_is_over:
         if game.perfect and game.pairs < MAX_PAIRS:
@@ -90,21 +91,21 @@ def end_trial(game, correct):
         game.perfect = 1
 
 
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
-        is_right = button == game.right
+        is_correct = button == game.correct
         if game.phase == ANSWERED:
-            colour = RIGHT_ANSWER if is_right else WRONG_ANSWER
+            colour = RIGHT_ANSWER if is_correct else WRONG_ANSWER
         elif game.cue:
-            colour = CUE if is_right else NOT_CUED
+            colour = CUE if is_correct else NOT_CUED
         else:
             colour = BLACK
         paint_button(canvas, BUTTONS, button, colour)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return not game.cue
 
@@ -115,13 +116,27 @@ def load_stimuli(split, width, source, scales):
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, min(pairs, MAX_PAIRS))
 
 
-TASK = psychlab_task(
-    __name__,
+TASK = trial_task(
     name="arbitrary_visuomotor_mapping",
-    short="avm",
     title="Arbitrary Visuomotor Mapping",
     rule="Each picture belongs to one of four buttons: it is marked when the picture is new, remember it afterwards.",
+    instructions=(
+        "A picture belongs to one of four buttons. The first time it is shown, its button is green.",
+        "Later no button is marked: remember which one it was.",
+    ),
+    stimuli=PICTURE_HALVES,
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+        end_trial=end_trial,
+    ),
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    card_step=24,
 )

@@ -2,24 +2,26 @@
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.session import Session
+from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
+    FEW_TRIALS_FIRST,
     FIRST_PHASE,
     PSYCHLAB,
     STUDY_FRAMES,
-    Session,
+    TrialRules,
     await_answer,
     paint_answered_button,
-    psychlab_task,
     show,
     time_is_up,
+    trial_task,
 )
-from memorylab.tasks.stimuli import HOLDOUT, Nothing
+from memorylab.tasks.stimuli import load_nothing
 from memorylab.world.canvas import BLACK, WHITE, fill_box, fill_disc, fill_square, rgb
-from memorylab.world.chance import below, below_except, below_unmarked, fraction
-from memorylab.world.compiled import compiled
 from memorylab.world.gaze import inside
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, below_except, below_unmarked, fraction
 
 SCALES = {
     "small": Session(trials=50, seconds=300, delays=(2, 4, 8)),
@@ -88,13 +90,13 @@ GAME = np.dtype(
 )
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = 0.0
     game.total_delay = 0
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     game.delay = scale.delays[below(game, scale.num_delays)]
     game.total_delay += game.delay
@@ -102,14 +104,14 @@ def begin_trial(game, scale, stimuli):
     domain = below(game, NUM_DOMAINS)
     draw_array(game, domain)
     game.changed = -1
-    game.right = SAME
+    game.correct = SAME
     if fraction(game) < 0.5:
-        game.right = DIFFERENT
+        game.correct = DIFFERENT
         draw_change(game, domain)
     show(game, STUDY, STUDY_FRAMES)
 
 
-@compiled
+@jit
 def draw_array(game, domain):
     one_colour = below(game, NUM_COLOURS)
     used = 0
@@ -121,7 +123,7 @@ def draw_array(game, domain):
         game.form[i] = draw_form(game, domain)
 
 
-@compiled
+@jit
 def draw_form(game, domain):
     if domain == SQUARE_COLOURS or (domain == MIXED and fraction(game) < 0.5):
         return SQUARE
@@ -130,7 +132,7 @@ def draw_form(game, domain):
     return LETTER + below(game, NUM_TURNS)
 
 
-@compiled
+@jit
 def draw_change(game, domain):
     """One object, one of the changes that its domain allows; the new value always differs."""
     game.changed = below(game, game.objects)
@@ -160,7 +162,7 @@ def draw_change(game, domain):
         game.new_form = SQUARE if is_letter else LETTER + below(game, NUM_TURNS)
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     if game.phase == STUDY:
         if time_is_up(game):
@@ -178,12 +180,7 @@ def play_phase(game, u, v, scale):
         await_answer(game, u, v, BUTTONS)
 
 
-@compiled
-def end_trial(game, correct):
-    pass
-
-
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     if game.phase == DISC:
         fill_disc(canvas, 0.5, 0.5, DISC_SIDE, BLACK)
@@ -198,7 +195,7 @@ def paint(game, canvas, stimuli):
             paint_answered_button(game, canvas, BUTTONS, button, BLACK)
 
 
-@compiled
+@jit
 def paint_object(canvas, cell, colour, form):
     x, y = CELLS[cell]
     if form == SQUARE:
@@ -207,7 +204,7 @@ def paint_object(canvas, cell, colour, form):
         paint_letter(canvas, x, y, form - LETTER, colour)
 
 
-@compiled
+@jit
 def paint_letter(canvas, x, y, turns, colour):
     """An E on a 5 x 5 design, turned clockwise by quarter turns: a spine and three bars."""
     unit = CELL / 5
@@ -222,24 +219,32 @@ def paint_letter(canvas, x, y, turns, colour):
         fill_box(canvas, middle_x - unit * width / 2, middle_y - unit * height / 2, unit * width, unit * height, colour)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return True
 
 
-def load_stimuli(split, width, source, scales):
-    if source is not None:
-        raise ValueError("change_detection draws its own stimuli; leave `stimuli` out")
-    return Nothing(HOLDOUT[split])
-
-
-TASK = psychlab_task(
-    __name__,
+TASK = trial_task(
     name="change_detection",
-    short="cd",
     title="Change Detection",
     rule="Study the array; after a delay and the black disc, look at the left button if something changed, else right.",
+    instructions=(
+        "An array of squares and letters flashes up for less than half a second. Then comes a blank delay.",
+        "Look at the black disc: the array comes back. Left button: something changed. Right button: all the same.",
+    ),
+    stimuli={"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)},
+    curriculum={"delays": (2, 8, 64), **FEW_TRIALS_FIRST},
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+    ),
     scales=SCALES,
     game=GAME,
-    load_stimuli=load_stimuli,
+    load_stimuli=load_nothing("change_detection"),
+    card_step=60,
 )

@@ -2,20 +2,21 @@
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.session import Session
+from memorylab.tasks.psychlab.trial import (
     CHOOSE,
     PICTURE_SIDE,
     PSYCHLAB,
-    Session,
+    TrialRules,
     await_answer,
     paint_answered_button,
-    psychlab_task,
     show,
+    trial_task,
 )
-from memorylab.tasks.stimuli import load_pictures
+from memorylab.tasks.stimuli import PICTURE_HALVES, load_pictures
 from memorylab.world.canvas import BLACK, WHITE, stamp
-from memorylab.world.chance import below, fraction, shuffled
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, fraction, shuffled
 from memorylab.world.room import surface_size
 
 SCALES = {
@@ -32,43 +33,38 @@ BUTTONS = np.array([(0.05, 0.5), (0.95, 0.5)])
 GAME = np.dtype([*PSYCHLAB, ("shown", "i4"), ("picture", "i4")], align=True)
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.trials
     game.shown = 0
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     if game.shown == 0 or fraction(game) < 0.5:
-        game.right = NEW
+        game.correct = NEW
         card = game.shown
         game.shown += 1
     else:
-        game.right = OLD
+        game.correct = OLD
         card = below(game, game.shown)
     game.picture = shuffled(card, len(stimuli.pictures), game.key)
     show(game, CHOOSE)
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     await_answer(game, u, v, BUTTONS)
 
 
-@compiled
-def end_trial(game, correct):
-    pass
-
-
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
         paint_answered_button(game, canvas, BUTTONS, button, BLACK)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return game.trial > 0  # the first picture is always new
 
@@ -78,13 +74,23 @@ def load_stimuli(split, width, source, scales):
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, needed)
 
 
-TASK = psychlab_task(
-    __name__,
+TASK = trial_task(
     name="continuous_recognition",
-    short="cr",
     title="Continuous Recognition",
     rule="Look left if the picture is new, right if it was shown before.",
+    instructions=("Left button: this picture is new. Right button: you have seen it before.",),
+    stimuli=PICTURE_HALVES,
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+    ),
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    card_step=66,
 )

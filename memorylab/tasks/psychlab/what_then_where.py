@@ -2,25 +2,26 @@
 
 import numpy as np
 
-from memorylab.tasks.psychlab.machinery import (
+from memorylab.tasks.psychlab.session import Session
+from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
     EDGE_BUTTONS,
     FIRST_PHASE,
     PSYCHLAB,
     STUDY_FRAMES,
-    Session,
+    TrialRules,
     await_answer,
     paint_answered_button,
-    psychlab_task,
     show,
     time_is_up,
+    trial_task,
 )
 from memorylab.tasks.stimuli import load_digits
 from memorylab.world.canvas import BLACK, WHITE, fill_disc, stamp
-from memorylab.world.chance import below, below_unmarked
-from memorylab.world.compiled import compiled
 from memorylab.world.gaze import inside
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, below_unmarked
 from memorylab.world.room import surface_size
 
 SCALES = {
@@ -59,13 +60,13 @@ GAME = np.dtype(
 )
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = 0.0
     game.total_delay = 0
 
 
-@compiled
+@jit
 def begin_trial(game, scale, stimuli):
     game.first_delay = scale.delays[below(game, scale.num_delays)]
     game.second_delay = scale.delays[below(game, scale.num_delays)]
@@ -74,21 +75,21 @@ def begin_trial(game, scale, stimuli):
 
     game.target = below(game, NUM_DIGITS)
     game.what = draw_picture(game, game.target, stimuli)
-    game.right = below(game, len(BUTTONS))
+    game.correct = below(game, len(BUTTONS))
     used = 1 << game.target
     for edge in range(len(BUTTONS)):
-        game.digits[edge] = game.target if edge == game.right else below_unmarked(game, NUM_DIGITS, used)
+        game.digits[edge] = game.target if edge == game.correct else below_unmarked(game, NUM_DIGITS, used)
         used |= 1 << game.digits[edge]
         game.where[edge] = draw_picture(game, game.digits[edge], stimuli)
     show(game, WHAT, STUDY_FRAMES)
 
 
-@compiled
+@jit
 def draw_picture(game, digit, stimuli):
     return stimuli.first[digit] + below(game, stimuli.first[digit + 1] - stimuli.first[digit])
 
 
-@compiled
+@jit
 def play_phase(game, u, v, scale):
     if game.phase == WHAT:
         if time_is_up(game):
@@ -109,12 +110,7 @@ def play_phase(game, u, v, scale):
         await_answer(game, u, v, BUTTONS)
 
 
-@compiled
-def end_trial(game, correct):
-    pass
-
-
-@compiled
+@jit
 def paint(game, canvas, stimuli):
     if game.phase == WHAT:
         stamp(canvas, stimuli.what[game.what], 0.5, 0.5)
@@ -128,7 +124,7 @@ def paint(game, canvas, stimuli):
             paint_answered_button(game, canvas, BUTTONS, button, WHITE)
 
 
-@compiled
+@jit
 def needs_memory(game):
     return True
 
@@ -138,13 +134,26 @@ def load_stimuli(split, width, source, scales):
     return load_digits(split, round(WHAT_SIDE * texels), round(WHERE_SIDE * texels), source)
 
 
-TASK = psychlab_task(
-    __name__,
+TASK = trial_task(
     name="what_then_where",
-    short="wtw",
     title="What Then Where",
     rule="Remember the digit, then where it stands among four; after the white disc, look at the button in that place.",
+    instructions=(
+        "A digit flashes up; remember it. Then four digits flash up: remember where yours stands.",
+        "Look at the white disc, then at the button in that place.",
+    ),
+    stimuli={"train": "digits 0 to 4", "holdout": "digits 5 to 9"},
+    rules=TrialRules(
+        buttons=BUTTONS,
+        background=BACKGROUND,
+        begin_episode=begin_episode,
+        begin_trial=begin_trial,
+        play_phase=play_phase,
+        paint=paint,
+        needs_memory=needs_memory,
+    ),
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    card_step=42,
 )

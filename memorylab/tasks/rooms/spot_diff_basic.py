@@ -4,23 +4,25 @@ The walker begins nearer to the corridor than most blocks are: who walks straigh
 having seen them.
 """
 
+from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_INSTRUCTIONS,
+    COLOUR_HALVES,
     COLOURS,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
     Waiting,
     build_rooms,
+    forget,
     middle_x,
     put_blocks,
+    remember,
     set_gates,
     spot,
 )
-from memorylab.tasks.rooms.spot_difference import forget as forget
-from memorylab.tasks.rooms.spot_difference import remember as remember
-from memorylab.tasks.walked import walked_task
-from memorylab.world.chance import below, below_except, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, below_except, uniform
 
 ROOM, CORRIDOR = 14, 4
 WALL_GAP = 1.6  # from a block's middle to a wall at least
@@ -30,7 +32,7 @@ START = 0.6, 0.85  # how far north in Room 1 the walker begins
 SCALES = {"small": Waiting(0), "large": Waiting(10), "interpolate": Waiting(5), "extrapolate": Waiting(15)}
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.delay / 60.0
     build_rooms(game, ROOM, CORRIDOR)
@@ -42,7 +44,7 @@ def begin_episode(game, scale, stimuli):
     set_gates(game)
 
 
-@compiled
+@jit
 def scatter_blocks(game):
     """Random places, not too near to walls, the way to the corridor and each other."""
     for k in range(game.blocks):
@@ -54,7 +56,7 @@ def scatter_blocks(game):
                 break
 
 
-@compiled
+@jit
 def place_walker(game):
     while True:
         game.x = uniform(game, 2.0, game.room)
@@ -63,7 +65,7 @@ def place_walker(game):
             break
 
 
-@compiled
+@jit
 def near_block(game, x, z, count, gap):
     """Is (x, z) nearer than the gap to one of the first `count` blocks?"""
     near = False
@@ -72,7 +74,7 @@ def near_block(game, x, z, count, gap):
     return near
 
 
-@compiled
+@jit
 def paint_blocks(game, colours):
     """Two different colours; in Room 2 one block has a third."""
     first = below(game, len(colours))
@@ -87,19 +89,17 @@ def paint_blocks(game, colours):
     game.stimulus[1, game.altered] = colours[new]
 
 
-@compiled
-def play(game, action, scale, stimuli):
-    return spot(game, action, scale)
-
-
 TASK = walked_task(
-    __name__,
     name="spot_diff_basic",
-    short="sdb",
     title="Spot the Difference: Basic",
     rule="One block has another colour in the second room: walk up to it.",
+    instructions=(*BLOCK_INSTRUCTIONS, "What differs is the colour of one of two blocks."),
+    stimuli=COLOUR_HALVES,
+    family="rooms",
+    rules=WalkedRules(begin_episode, spot, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=3,
 )

@@ -2,25 +2,26 @@
 
 import math
 
+from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_HALF,
+    BLOCK_INSTRUCTIONS,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
     Waiting,
     build_rooms,
+    forget,
     middle_x,
     put_blocks,
+    remember,
     room_1_north,
     set_gates,
     spot,
 )
-from memorylab.tasks.rooms.spot_difference import forget as forget
-from memorylab.tasks.rooms.spot_difference import remember as remember
-from memorylab.tasks.walked import walked_task
-from memorylab.world.chance import below, below_except, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.rng import below, below_except, uniform
 
 SCALES = {
     "small": Waiting(0, 240),
@@ -43,7 +44,7 @@ STILL, TRIANGLE, PENTAGON, EIGHT, LINE_Y, LINE_DOWN = range(6, 12)
 NUM_FIGURES = 6  # in each half
 
 
-@compiled
+@jit
 def figure(kind, phase):
     """Where in its figure a block is, right and up, each from -1 to 1; phase runs from 0 to 1."""
     swing = 1.0 - 4.0 * abs(phase - 0.5)
@@ -72,7 +73,7 @@ def figure(kind, phase):
     return 0.0, 0.0
 
 
-@compiled
+@jit
 def along_polygon(corners, stride, phase):
     """From corner to corner; every second corner of five makes a star."""
     corner = int(phase * corners)
@@ -84,7 +85,7 @@ def along_polygon(corners, stride, phase):
     return right, up
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.delay / 60.0
     build_rooms(game, ROOM, CORRIDOR)
@@ -99,7 +100,7 @@ def begin_episode(game, scale, stimuli):
     move_blocks(game)
 
 
-@compiled
+@jit
 def choose_figures(game, first):
     """Two different figures; in Room 2 the altered block traces a third."""
     one = below(game, NUM_FIGURES)
@@ -114,7 +115,7 @@ def choose_figures(game, first):
     game.stimulus[1, game.altered] = first + new
 
 
-@compiled
+@jit
 def move_blocks(game):
     """In a vertical plane that faces the entrance; the stands below are what one touches."""
     phase = (game.frame % PERIOD) / PERIOD
@@ -134,20 +135,29 @@ def move_blocks(game):
             game.box_solid[number] = 0
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     move_blocks(game)
-    return spot(game, action, scale)
+    return spot(game, action, scale, stimuli)
 
 
 TASK = walked_task(
-    __name__,
     name="spot_diff_motion",
-    short="sdm",
     title="Spot the Difference: Motion",
     rule="One block moves in another figure in the second room: walk up to it.",
+    instructions=(
+        *BLOCK_INSTRUCTIONS,
+        "What differs is the figure in which one of two blocks moves; touch its stand.",
+    ),
+    stimuli={
+        "train": "circle, square, star, hexagon, horizontal line, rising line",
+        "holdout": "still, triangle, pentagon, eight, vertical line, falling line",
+    },
+    family="rooms",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=54,
 )

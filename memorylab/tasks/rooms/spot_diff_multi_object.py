@@ -5,23 +5,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_INSTRUCTIONS,
+    COLOUR_HALVES,
     COLOURS,
     MAX_BLOCKS,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
     build_rooms,
+    forget,
     middle_x,
     put_blocks,
+    remember,
     set_gates,
     spot,
 )
-from memorylab.tasks.rooms.spot_difference import forget as forget
-from memorylab.tasks.rooms.spot_difference import remember as remember
-from memorylab.tasks.walked import frames, walked_task
-from memorylab.world.chance import below, below_except, uniform
-from memorylab.world.compiled import compiled
+from memorylab.tasks.scales import check_seconds, frames
+from memorylab.world.jit import jit
+from memorylab.world.rng import below, below_except, uniform
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,7 @@ class Crowd:
             isinstance(n, (int, np.integer)) and 2 <= n <= MOST_OBJECTS for n in objects
         ):
             raise ValueError(f"objects must be whole numbers from 2 to {MOST_OBJECTS}, not {objects}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         choices = np.zeros(MAX_BLOCKS, np.int32)
@@ -56,7 +58,7 @@ ROOM, CORRIDOR = 16, 6
 RING = 5.5  # its radius
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     build_rooms(game, ROOM, CORRIDOR)
     game.blocks = scale.choices[below(game, scale.num_choices)]
@@ -67,7 +69,7 @@ def begin_episode(game, scale, stimuli):
     set_gates(game)
 
 
-@compiled
+@jit
 def place_on_ring(game):
     """Evenly, with a gap where one comes in; turned a little at random."""
     turn = uniform(game, -0.2, 0.2)
@@ -77,7 +79,7 @@ def place_on_ring(game):
         game.home_z[k] = 1.0 + game.room / 2 + RING * math.cos(angle)
 
 
-@compiled
+@jit
 def paint_blocks(game, colours):
     """Colours may repeat; the altered block's new colour differs from its old one."""
     game.altered = below(game, game.blocks)
@@ -87,19 +89,17 @@ def paint_blocks(game, colours):
         game.stimulus[1, k] = colours[below_except(game, len(colours), colour) if k == game.altered else colour]
 
 
-@compiled
-def play(game, action, scale, stimuli):
-    return spot(game, action, scale)
-
-
 TASK = walked_task(
-    __name__,
     name="spot_diff_multi_object",
-    short="sdmo",
     title="Spot the Difference: Multi-Object",
     rule="One of many blocks has another colour in the second room: walk up to it.",
+    instructions=(*BLOCK_INSTRUCTIONS, "What differs is the colour of one of many blocks."),
+    stimuli=COLOUR_HALVES,
+    family="rooms",
+    rules=WalkedRules(begin_episode, spot, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=48,
 )

@@ -1,28 +1,30 @@
 """Spot the Difference: Passive. As Basic, but the blocks of Room 1 stand beside the corridor and are always seen."""
 
+from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_diff_basic import SCALES, paint_blocks
 from memorylab.tasks.rooms.spot_difference import (
+    BLOCK_INSTRUCTIONS,
+    COLOUR_HALVES,
     COLOURS,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
     build_rooms,
+    forget,
     middle_x,
     put_blocks,
+    remember,
     room_1_north,
     set_gates,
     spot,
 )
-from memorylab.tasks.rooms.spot_difference import forget as forget
-from memorylab.tasks.rooms.spot_difference import remember as remember
-from memorylab.tasks.walked import walked_task
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 ROOM, CORRIDOR = 14, 4
 BESIDE_CORRIDOR = 2.6
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.delay / 60.0
     build_rooms(game, ROOM, CORRIDOR)
@@ -33,7 +35,7 @@ def begin_episode(game, scale, stimuli):
     set_gates(game)
 
 
-@compiled
+@jit
 def line_up_blocks(game):
     """One on either side of the entrance to the corridor."""
     for k in range(2):
@@ -41,19 +43,20 @@ def line_up_blocks(game):
         game.home_z[k] = room_1_north(game) - 1.2
 
 
-@compiled
-def play(game, action, scale, stimuli):
-    return spot(game, action, scale)
-
-
 TASK = walked_task(
-    __name__,
     name="spot_diff_passive",
-    short="sdp",
     title="Spot the Difference: Passive",
     rule="One block has another colour in the second room: walk up to it.",
+    instructions=(
+        *BLOCK_INSTRUCTIONS,
+        "What differs is the colour of one of two blocks, which you pass on your way.",
+    ),
+    stimuli=COLOUR_HALVES,
+    family="rooms",
+    rules=WalkedRules(begin_episode, spot, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
     report=REPORT,
+    card_step=54,
 )

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memorylab.tasks.rooms.choosing import put_box, touched_box
+from memorylab.tasks.locomotion import GUESSES, walked_fields
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import ENDED
-from memorylab.tasks.walked import GUESSES, frames, walked_fields
-from memorylab.world.chance import side_draw, uniform
-from memorylab.world.compiled import compiled
+from memorylab.world.building import put_box
+from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
+from memorylab.world.paths import way_around, way_is_clear
+from memorylab.world.rng import side_draw, uniform
 from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import (
     FORWARD,
@@ -22,10 +24,9 @@ from memorylab.world.walking import (
     LOOK_RIGHT,
     in_view,
     step_towards,
+    touched_box,
     turn_towards,
     walk,
-    way_around,
-    way_is_clear,
 )
 
 MAX_BLOCKS = (MAX_BOXES - 2) // 2
@@ -42,8 +43,7 @@ class Waiting:
     def __post_init__(self):
         if isinstance(self.delay, str) or not 0 <= self.delay < 1e5:
             raise ValueError(f"delay must be a number of seconds, 0 or more, not {self.delay!r}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         return frames(self.delay), frames(self.seconds), 1, np.full(MAX_BLOCKS, 2)
@@ -82,10 +82,16 @@ SPOT_DIFFERENCE = np.dtype(
     ],
     align=True,
 )
+BLOCK_INSTRUCTIONS = (
+    "You begin in the first room. Look at the blocks and remember them.",
+    "Walk through the corridor in the north. Its gates close around you for a while, then the far one opens.",
+    "In the second room one block is different. Walk into it: that pays 1, any other 0, and the episode ends.",
+)
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
 
 TRAIN_COLOURS = ("Red", "Green", "Blue", "White", "Slate")
 HOLDOUT_COLOURS = ("Yellow", "Brown", "Pink", "Orange", "Purple")
+COLOUR_HALVES = {"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)}
 COLOURS = np.array([[MATERIALS[name] for name in names] for names in (TRAIN_COLOURS, HOLDOUT_COLOURS)])
 MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["floor 3"], MATERIALS["gate"]
 
@@ -93,22 +99,22 @@ MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["f
 # The map in metres: a wall of one metre, Room 1, the corridor going north, Room 2.
 
 
-@compiled
+@jit
 def middle_x(game):
     return 1.0 + game.room / 2
 
 
-@compiled
+@jit
 def room_1_north(game):
     return 1.0 + game.room
 
 
-@compiled
+@jit
 def room_2_south(game):
     return 1.0 + game.room + game.corridor
 
 
-@compiled
+@jit
 def build_rooms(game, room, corridor):
     game.room = room
     game.corridor = corridor
@@ -132,14 +138,14 @@ def build_rooms(game, room, corridor):
     game.yaw = uniform(game, -180.0, 180.0)
 
 
-@compiled
+@jit
 def set_gates(game):
     """The near gate is shut from the moment one is between them; the far one until the delay is over."""
     put_gate(game, 2 * game.blocks, room_1_north(game) + GATE_FROM_ROOM, game.gates != BEFORE)
     put_gate(game, 2 * game.blocks + 1, room_2_south(game) - GATE_FROM_ROOM, game.gates != AFTER)
 
 
-@compiled
+@jit
 def put_gate(game, number, z, shut):
     height = WALL_HEIGHT if shut else -1.0
     put_box(game, number, middle_x(game), z, CORRIDOR_WIDTH / 2, 0.0, height, MATERIAL_GATE)
@@ -148,7 +154,7 @@ def put_gate(game, number, z, shut):
     game.box_solid[number] = shut
 
 
-@compiled
+@jit
 def put_blocks(game):
     """Both rooms: block k of Room 2 stands where block k of Room 1 stands in its room."""
     for k in range(game.blocks):
@@ -158,7 +164,7 @@ def put_blocks(game):
     game.num_boxes = 2 * game.blocks + 2
 
 
-@compiled
+@jit
 def pass_gates(game, delay):
     between = room_1_north(game) + GATE_FROM_ROOM + GATE_THICKNESS + RADIUS
     if game.gates == BEFORE and game.z > between:
@@ -170,7 +176,7 @@ def pass_gates(game, delay):
         set_gates(game)
 
 
-@compiled
+@jit
 def see_blocks(game):
     """Note the blocks of Room 1 that are before the walker's eyes and not behind another."""
     for k in range(game.blocks):
@@ -179,8 +185,8 @@ def see_blocks(game):
             game.seen |= 1 << k
 
 
-@compiled
-def spot(game, action, scale):
+@jit
+def spot(game, action, scale, stimuli):
     """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
     walk(game, action, SPEED, RADIUS)
     pass_gates(game, scale.delay)
@@ -197,7 +203,7 @@ def spot(game, action, scale):
 # --- scripted players
 
 
-@compiled
+@jit
 def go_and_touch(game, block):
     """To the corridor, through the gates, then to the block."""
     x = middle_x(game)
@@ -215,7 +221,7 @@ def go_and_touch(game, block):
     return step_towards(game, x, z)
 
 
-@compiled
+@jit
 def remember(game):
     """Look round in Room 1 until every block was seen, then go; what was not seen must be guessed."""
     if game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1:
@@ -223,18 +229,18 @@ def remember(game):
     return go_and_touch(game, game.altered if difference_is_known(game) else guess(game))
 
 
-@compiled
+@jit
 def difference_is_known(game):
     """Either the altered block was seen in Room 1 or every other one was."""
     others = ((1 << game.blocks) - 1) ^ (1 << game.altered)
     return bool(game.seen >> game.altered & 1) or game.seen & others == others
 
 
-@compiled
+@jit
 def guess(game):
     return side_draw(game, GUESSES, 0, game.blocks)
 
 
-@compiled
+@jit
 def forget(game):
     return go_and_touch(game, guess(game))

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memorylab.tasks.rooms.choosing import put_box, touched_box
+from memorylab.tasks.locomotion import GUESSES, WalkedRules, walked_fields, walked_task
+from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import ENDED
-from memorylab.tasks.walked import GUESSES, frames, walked_fields, walked_task
-from memorylab.world.chance import below, below_unmarked, shuffled, side_draw
-from memorylab.world.compiled import compiled
+from memorylab.world.building import build_hall, put_box, put_oval
+from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
-from memorylab.world.walking import step_towards, walk
+from memorylab.world.rng import below, below_unmarked, shuffled, side_draw
+from memorylab.world.walking import step_towards, touched_box, walk
 
 SCALE = np.dtype([("objects", "i4"), ("frames", "i4")])
 LONGEST = 10  # as many colours as each half holds
@@ -32,8 +33,7 @@ class Chain:
     def __post_init__(self):
         if not isinstance(self.objects, (int, np.integer)) or not 4 <= self.objects <= LONGEST:
             raise ValueError(f"objects must be a whole number from 4 to {LONGEST}, not {self.objects!r}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
+        check_seconds(self.seconds)
 
     def record(self) -> tuple:
         return self.objects, frames(self.seconds)
@@ -53,7 +53,7 @@ ROOM = 12  # metres across
 START_X, START_Z = 1.0 + ROOM / 2, 3.0
 STAND_HALF, STAND_HEIGHT = 0.4, 0.5
 STANDS_APART, STANDS_AHEAD = 1.8, 3.0  # to either side of the middle, and from the start
-EYE, SPEED, RADIUS = 1.0, 2.5, 0.25
+SPEED, RADIUS = 2.5, 0.25
 REWARD, CHALLENGE_REWARD = 1.0, 5.0
 LEFT, RIGHT = range(2)
 
@@ -64,29 +64,21 @@ GAME = np.dtype(
         ("learned", "i4"),  # pairs done, as bits
         ("low", "i4"),  # the ranks of the pair on show
         ("high", "i4"),
-        ("right", "i4"),  # the side of the higher one
+        ("correct", "i4"),  # the side of the higher one
         ("choice", "i4"),  # the side of the latest choice
         ("choices", "i4"),
         ("challenge", "i4"),
     ],
     align=True,
 )
-REPORT = {"choice": "choice", "right_choice": "right", "choices": "choices", "challenge": "challenge"}
+REPORT = {"choice": "choice", "right_choice": "correct", "choices": "choices", "challenge": "challenge"}
 
 
-@compiled
+@jit
 def begin_episode(game, scale, stimuli):
     game.scale = scale.objects
     game.objects = scale.objects
-    game.cell = 1.0
-    game.rows = ROOM + 2
-    game.columns = ROOM + 2
-    game.solid[:] = 1
-    game.solid[1 : 1 + ROOM, 1 : 1 + ROOM] = 0
-    game.eye = EYE
-    game.wall_height = 3.0
-    game.wall_material = MATERIAL_WALL
-    game.floor_material = MATERIAL_FLOOR
+    build_hall(game, ROOM, MATERIAL_WALL, MATERIAL_FLOOR)
     game.learned = 0
     game.choices = 0
     game.choice = -1
@@ -95,7 +87,7 @@ def begin_episode(game, scale, stimuli):
     show_pair(game, stimuli)
 
 
-@compiled
+@jit
 def next_pair(game):
     """Neighbours not done yet or, when all are done, the challenge."""
     pairs = game.objects - 1
@@ -107,24 +99,23 @@ def next_pair(game):
         game.high = game.low + 1
 
 
-@compiled
+@jit
 def show_pair(game, stimuli):
     """On random sides, with the walker back at the start."""
-    game.right = below(game, 2)
+    game.correct = below(game, 2)
     game.num_boxes = 2
     game.num_ovals = 2
     for side in range(2):
         x, z = START_X + (2 * side - 1) * STANDS_APART, START_Z + STANDS_AHEAD
         put_box(game, side, x, z, STAND_HALF, 0.0, STAND_HEIGHT, MATERIAL_STAND)
-        oval = game.ovals[side]
-        oval[0], oval[1], oval[2], oval[3], oval[4] = x, STAND_HEIGHT + 0.65, z, 0.5, 0.6
-        rank = game.high if side == game.right else game.low
-        game.oval_material[side] = COLOURS[stimuli.holdout, shuffled(rank, LONGEST, game.key)]
+        rank = game.high if side == game.correct else game.low
+        colour = COLOURS[stimuli.holdout, shuffled(rank, LONGEST, game.key)]
+        put_oval(game, side, x, STAND_HEIGHT + 0.65, z, 0.5, 0.6, colour)
     game.x, game.z, game.yaw = START_X, START_Z, 0.0
     game.v_x, game.v_z = 0.0, 0.0
 
 
-@compiled
+@jit
 def play(game, action, scale, stimuli):
     walk(game, action, SPEED, RADIUS)
     side = touched_box(game, 0, 2, RADIUS)
@@ -132,44 +123,52 @@ def play(game, action, scale, stimuli):
         return 0.0
     game.choice = side
     game.choices += 1
-    is_right = side == game.right
+    is_correct = side == game.correct
     if game.challenge:
         game.over = ENDED
-        return CHALLENGE_REWARD if is_right else 0.0
-    if is_right:
+        return CHALLENGE_REWARD if is_correct else 0.0
+    if is_correct:
         game.learned |= 1 << game.low
         next_pair(game)
     show_pair(game, stimuli)
-    return REWARD if is_right else 0.0
+    return REWARD if is_correct else 0.0
 
 
 # --- scripted players
 
 
-@compiled
+@jit
 def go_to_side(game, side):
     box = game.boxes[side]
     return step_towards(game, (box[0] + box[1]) / 2, (box[4] + box[5]) / 2)
 
 
-@compiled
+@jit
 def remember(game):
-    return go_to_side(game, game.right)
+    return go_to_side(game, game.correct)
 
 
-@compiled
+@jit
 def forget(game):
     return go_to_side(game, side_draw(game, GUESSES, game.choices, 2))
 
 
 TASK = walked_task(
-    __name__,
     name="transitive_inference",
-    short="ti",
     title="Transitive Inference",
     rule="Of each pair one is higher: learn the order of the chain, then choose between two that never met.",
+    instructions=(
+        "The colours have a hidden order. Two of them stand before you: walk into the higher one.",
+        "Right pays 1 and brings another pair; wrong pays 0 and brings the same pair again.",
+        "At last come two that you never saw together: the higher one pays 5.",
+    ),
+    counter=("choices", "Choices"),
+    stimuli={"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)},
+    family="rooms",
+    rules=WalkedRules(begin_episode, play, remember, forget),
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
+    card_step=48,
 )

@@ -4,15 +4,15 @@ import math
 
 from numba import float32, int32, int64, uint64
 
-from memorylab.world.chance import hashed
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
+from memorylab.world.rng import hashed
 
 MOST_CELLS = 1024  # across a grid, in the numbers of faces
 EVERY = 8  # of so many rays one is cast first
 PICTURE_EVERY = 10  # one wall in so many has a picture, where there are any
 
 
-@compiled
+@jit
 def cast_bearings(game, first, step, sin_yaw, cos_yaw, walls, looks):
     """The wall in each of many directions, by their slope to straight ahead: first, first + step, ...
 
@@ -24,7 +24,7 @@ def cast_bearings(game, first, step, sin_yaw, cos_yaw, walls, looks):
     look_at_faces(game, looks)
 
 
-@compiled
+@jit
 def cast_faces(game, room, first, step, sin_yaw, cos_yaw, gaps, faces):
     """Cast one ray in eight, then those between them where needed.
 
@@ -45,12 +45,12 @@ def cast_faces(game, room, first, step, sin_yaw, cos_yaw, gaps, faces):
         apart //= 2
 
 
-@compiled
+@jit
 def cast_bearing(game, room, aside, sin_yaw, cos_yaw):
     return cast(game, room, aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw)
 
 
-@compiled(fastmath=True)
+@jit(fastmath=True)
 def measure_faces(first, step, sin_yaw, cos_yaw, walls, faces):
     """From the gap between the eye and the plane of a face to the distance at which rays meet it."""
     first, step, sin_yaw, cos_yaw = float32(first), float32(step), float32(sin_yaw), float32(cos_yaw)
@@ -62,7 +62,7 @@ def measure_faces(first, step, sin_yaw, cos_yaw, walls, faces):
         walls[i] = max(walls[i] / (toward if abs(toward) > float32(1e-9) else float32(1e-9)), float32(0))
 
 
-@compiled
+@jit
 def look_at_faces(game, looks):
     face, look = looks[0], look_of_face(game, looks[0])
     for i in range(len(looks)):
@@ -72,7 +72,7 @@ def look_at_faces(game, looks):
         looks[i] = look
 
 
-@compiled
+@jit
 def look_of_face(game, face):
     """Twice the material, plus 1 if it faces east or west; some walls have a picture on them."""
     material = game.wall_material
@@ -83,13 +83,13 @@ def look_of_face(game, face):
     return 2 * material + ((face >> 1) & 1)
 
 
-@compiled
+@jit
 def is_wall(game, row, column):
     """Beyond the grid all is wall."""
     return row < 0 or row >= game.rows or column < 0 or column >= game.columns or game.solid[row, column] != 0
 
 
-@compiled
+@jit
 def has_wall(game, south, north, west, east):
     for row in range(south, north + 1):
         for column in range(west, east + 1):
@@ -98,7 +98,7 @@ def has_wall(game, south, north, west, east):
     return False
 
 
-@compiled
+@jit
 def open_rectangle(game):
     """A rectangle of open cells around the eye, grown until walls stop each side: (south, north, west, east).
 
@@ -119,7 +119,7 @@ def open_rectangle(game):
     return south, north, west, east
 
 
-@compiled
+@jit
 def cast(game, room, toward_x, toward_z):
     """From the edge of the open rectangle walk the grid to the first solid cell.
 

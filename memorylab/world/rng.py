@@ -7,13 +7,13 @@ seed and actions give the same episode whatever the batch, the thread or the mac
 import numpy as np
 from numba import int64, uint64
 
-from memorylab.world.compiled import compiled
+from memorylab.world.jit import jit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 SEED_BITS = 62  # a seed is an ordinary non-negative integer, in Python and in a CSV file
 
 
-@compiled
+@jit
 def mix(z):
     """SplitMix64's finaliser: every bit of the result depends on every bit of z."""
     z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
@@ -21,25 +21,25 @@ def mix(z):
     return z ^ (z >> uint64(31))
 
 
-@compiled
+@jit
 def hashed(key, number):
     """The number-th value of the stream `key`."""
     return mix(uint64(key) + (uint64(number) + uint64(1)) * GOLDEN)
 
 
-@compiled
+@jit
 def as_fraction(bits):
     """64 random bits as a number in [0, 1)."""
     return np.float64(bits >> uint64(11)) * 2.0**-53
 
 
-@compiled
+@jit
 def side_draw(game, stream, number, n):
     """Entry `number` of a side stream of the episode, in 0 .. n-1: takes nothing from the game's own draws."""
     return int64(hashed(hashed(game.key, -1 - stream), number) % uint64(n))
 
 
-@compiled
+@jit
 def fraction(game):
     """A uniform number in [0, 1)."""
     bits = hashed(game.key, game.draws)
@@ -47,25 +47,25 @@ def fraction(game):
     return as_fraction(bits)
 
 
-@compiled
+@jit
 def uniform(game, low, high):
     return low + (high - low) * fraction(game)
 
 
-@compiled
+@jit
 def below(game, n):
     """A uniform integer in 0 .. n-1."""
     return int64(fraction(game) * n)
 
 
-@compiled
+@jit
 def below_except(game, n, taken):
     """A uniform integer in 0 .. n-1 other than `taken`."""
     drawn = below(game, n - 1)
     return drawn + 1 if drawn >= taken else drawn
 
 
-@compiled
+@jit
 def below_unmarked(game, n, marks):
     """A uniform integer in 0 .. n-1 whose bit is not set in `marks`."""
     free = 0
@@ -80,7 +80,7 @@ def below_unmarked(game, n, marks):
     return -1
 
 
-@compiled
+@jit
 def shuffled(index, n, key):
     """Where a random permutation of 0 .. n-1 sends `index`: a deck that needs no memory.
 
@@ -100,18 +100,18 @@ def shuffled(index, n, key):
             return int64(card)
 
 
-@compiled
+@jit
 def following_seed(seed):
     """The seed of the episode after the one with `seed`, in the same game."""
     return hashed(seed, 1) >> uint64(64 - SEED_BITS)
 
 
-@compiled
+@jit
 def episode_key(seed):
     return hashed(seed, 0)
 
 
-@compiled
+@jit
 def seed_of_game(seed, game):
     """The seed of game number `game` of a batch: the first is the seed itself."""
     if game == 0:

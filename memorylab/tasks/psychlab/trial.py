@@ -6,26 +6,22 @@ fixes the answer and shows feedback; the reward comes, and the trial ends, when 
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.psychlab.session import SCALE, Session
 from memorylab.tasks.stepping import (
     ENDED,
     EPISODE,
     EPISODE_REPORT,
-    FRAMES_PER_SECOND,
     FRAMES_PER_STEP,
     OUT_OF_TIME,
-    begin_template,
-    start_episode_template,
-    step_template,
+    GameRules,
+    compile_game,
 )
 from memorylab.tasks.task import Task
 from memorylab.world.canvas import clear, fill_box, fill_square, rgb
-from memorylab.world.chance import side_draw, uniform
-from memorylab.world.compiled import compile_for, compiled
 from memorylab.world.gaze import (
     DEGREES_PER_FRAME,
     DOWN,
@@ -40,19 +36,9 @@ from memorylab.world.gaze import (
     inside,
     turn,
 )
+from memorylab.world.jit import jit
+from memorylab.world.rng import side_draw, uniform
 from memorylab.world.room import NUM_SURFACES, draw_room, furnish, surface_size
-
-if TYPE_CHECKING:  # the rules that each task's file supplies
-    BACKGROUND = np.uint32()
-    BUTTONS = np.empty((4, 2))
-
-    def begin_episode(game, scale, stimuli): ...
-    def begin_trial(game, scale, stimuli): ...
-    def play_phase(game, u, v, scale): ...
-    def end_trial(game, correct): ...
-    def paint(game, canvas, stimuli): ...
-    def needs_memory(game): ...
-
 
 FIXATION_SIDE = 0.05  # gaze must come this near to the cross's centre
 CROSS_SIDE = 0.1
@@ -83,47 +69,11 @@ PSYCHLAB = [
     ("phase", "i4"),
     ("timer", "i4"),
     ("trial", "i4"),
-    ("right", "i4"),
+    ("correct", "i4"),
     ("answer", "i4"),
     ("repaint", "i4"),
 ]
-REPORT = EPISODE_REPORT | {"trial": "trial", "answer": "answer", "right_answer": "right"}
-
-MAX_DELAYS = 32
-SCALE = np.dtype([("trials", "i4"), ("frames", "i4"), ("num_delays", "i4"), ("delays", "i4", (MAX_DELAYS,))])
-
-
-@dataclass(frozen=True)
-class Session:
-    """How long an episode lasts and, where something must be held in mind, for how many frames."""
-
-    trials: int
-    seconds: float
-    delays: tuple[int, ...] = ()
-
-    def __post_init__(self):
-        if np.ndim(self.delays) == 0:
-            object.__setattr__(self, "delays", (self.delays,))
-        object.__setattr__(self, "delays", tuple(self.delays))
-        if not whole(self.trials) or self.trials < 1:
-            raise ValueError(f"trials must be a whole number, 1 or more, not {self.trials!r}")
-        if isinstance(self.seconds, str) or not 0 < self.seconds < 1e6:
-            raise ValueError(f"seconds must be a number between 0 and a million, not {self.seconds!r}")
-        if len(self.delays) > MAX_DELAYS or not all(whole(d) and 1 <= d < 1e6 for d in self.delays):
-            raise ValueError(f"delays must be up to {MAX_DELAYS} whole numbers of frames, 1 or more, not {self.delays}")
-
-    def record(self) -> tuple:
-        delays = np.zeros(MAX_DELAYS, np.int32)
-        delays[: len(self.delays)] = self.delays
-        return self.trials, round(self.seconds * FRAMES_PER_SECOND), len(self.delays), delays
-
-    def text(self) -> str:
-        delays = f", delays {' '.join(map(str, self.delays))}" if self.delays else ""
-        return f"{self.trials} trials, {self.seconds:g} s{delays}"
-
-
-def whole(number: Any) -> bool:
-    return isinstance(number, (int, np.integer)) and not isinstance(number, bool)
+REPORT = EPISODE_REPORT | {"trial": "trial", "answer": "answer", "right_answer": "correct"}
 
 
 class PanelView(NamedTuple):
@@ -137,13 +87,13 @@ def build_view(games: int, width: int) -> PanelView:
     return PanelView(np.concatenate([furnish(width), panels]).ravel(), size)
 
 
-@compiled
+@jit
 def panel_start(view, number):
     """Where game `number`'s panel begins among the surfaces."""
     return (NUM_SURFACES + number) * view.size**2
 
 
-@compiled
+@jit
 def canvas_of(view, number):
     first = panel_start(view, number)
     return view.surfaces[first : first + view.size**2].reshape((view.size, view.size))
@@ -152,20 +102,20 @@ def canvas_of(view, number):
 # --- rules in words that the tasks use
 
 
-@compiled
+@jit
 def show(game, phase, frames=0):
     game.phase = phase
     game.timer = frames
     game.repaint = 1
 
 
-@compiled
+@jit
 def time_is_up(game):
     game.timer -= 1
     return game.timer <= 0
 
 
-@compiled
+@jit
 def await_answer(game, u, v, buttons):
     for button in range(len(buttons)):
         if inside(u, v, buttons[button, 0], buttons[button, 1], BUTTON_SIDE):
@@ -173,33 +123,33 @@ def await_answer(game, u, v, buttons):
             show(game, ANSWERED)
 
 
-@compiled
+@jit
 def paint_button(canvas, buttons, button, colour):
     fill_square(canvas, buttons[button, 0], buttons[button, 1], BUTTON_SIDE, colour)
 
 
-@compiled
+@jit
 def paint_answered_button(game, canvas, buttons, button, plain):
     """The pressed button tells whether it was right; the others stay as they were."""
     pressed = game.phase == ANSWERED and game.answer == button
-    feedback = RIGHT_ANSWER if game.answer == game.right else WRONG_ANSWER
+    feedback = RIGHT_ANSWER if game.answer == game.correct else WRONG_ANSWER
     paint_button(canvas, buttons, button, feedback if pressed else plain)
 
 
-@compiled
+@jit
 def paint_cross(canvas):
     arm = CROSS_SIDE / 5
     fill_box(canvas, 0.5 - CROSS_SIDE / 2, 0.5 - arm / 2, CROSS_SIDE, arm, RED)
     fill_box(canvas, 0.5 - arm / 2, 0.5 - CROSS_SIDE / 2, arm, CROSS_SIDE, RED)
 
 
-@compiled
+@jit
 def bearing(x):
     """The yaw that looks at column x of the panel, in degrees."""
     return math.degrees(math.atan((x - 0.5) * PANEL_SIDE / PANEL_DISTANCE))
 
 
-@compiled
+@jit
 def within_reach(yaw, buttons):
     """Can every button be looked at by turning in whole steps from here?
 
@@ -216,23 +166,44 @@ def within_reach(yaw, buttons):
     return True
 
 
-# --- templates, bound to each task
+# --- a trial, by the rules of its task
 
 
-def enter_template(game, scale, stimuli):
+@jit
+def end_quietly(game, is_correct):
+    pass
+
+
+class TrialRules(NamedTuple):
+    """The rules of a task of trials: where its buttons are, and compiled functions, of one game each."""
+
+    buttons: Any = None  # (number, 2): their middles on the panel, from (0, 0) at its top left to (1, 1)
+    background: Any = None  # colour of the panel
+    begin_episode: Any = None  # (game, scale, stimuli)
+    begin_trial: Any = None  # (game, scale, stimuli): draw what it asks; shows the first phase
+    play_phase: Any = None  # (game, u, v, scale): a frame of the task's own phases, with gaze at (u, v)
+    paint: Any = None  # (game, canvas, stimuli): what the panel shows in this phase
+    needs_memory: Any = None  # (game) -> bool: must a player without memory guess in this trial?
+    end_trial: Any = end_quietly  # (game, is_correct)
+
+
+rules = TrialRules()  # those of a task, once `bind` has bound them
+
+
+def enter(game, scale, stimuli):
     game.yaw = uniform(game, -START_YAW, START_YAW)
-    while not within_reach(game.yaw, BUTTONS):
+    while not within_reach(game.yaw, rules.buttons):
         game.yaw = uniform(game, -START_YAW, START_YAW)
     game.pitch = 0.0
     game.off_panel = 0
     game.trial = 0
-    game.right = -1
+    game.correct = -1
     game.answer = -1
     show(game, FIXATE)
-    begin_episode(game, scale, stimuli)
+    rules.begin_episode(game, scale, stimuli)
 
 
-def play_frame_template(game, action, scale, stimuli):
+def play_frame(game, action, scale, stimuli):
     turn(game, action)
     u, v = gaze_on_panel(game.yaw, game.pitch)
     reward = 0.0
@@ -240,15 +211,15 @@ def play_frame_template(game, action, scale, stimuli):
         show(game, FIXATE)
     elif game.phase == FIXATE:
         if inside(u, v, 0.5, 0.5, FIXATION_SIDE):
-            begin_trial(game, scale, stimuli)
+            rules.begin_trial(game, scale, stimuli)
     elif game.phase == ANSWERED:
-        if not inside(u, v, BUTTONS[game.answer, 0], BUTTONS[game.answer, 1], BUTTON_SIDE):
-            reward = 1.0 if game.answer == game.right else 0.0
-            end_trial(game, game.answer == game.right)
+        if not inside(u, v, rules.buttons[game.answer, 0], rules.buttons[game.answer, 1], BUTTON_SIDE):
+            reward = 1.0 if game.answer == game.correct else 0.0
+            rules.end_trial(game, game.answer == game.correct)
             game.trial += 1
             show(game, REST)
     else:
-        play_phase(game, u, v, scale)
+        rules.play_phase(game, u, v, scale)
 
     game.frame += 1
     on_panel = 0.0 <= u <= 1.0 and 0.0 <= v <= 1.0
@@ -260,14 +231,14 @@ def play_frame_template(game, action, scale, stimuli):
     return reward
 
 
-def draw_template(game, number, view, stimuli, picture):
+def draw(game, number, view, stimuli, picture):
     if game.repaint:
         canvas = canvas_of(view, number)
-        clear(canvas, BACKGROUND)
+        clear(canvas, rules.background)
         if game.phase == FIXATE:
             paint_cross(canvas)
         elif game.phase != REST:
-            paint(game, canvas, stimuli)
+            rules.paint(game, canvas, stimuli)
         game.repaint = 0
     draw_room(game.yaw, game.pitch, view.surfaces, view.size, panel_start(view, number), picture)
 
@@ -277,7 +248,7 @@ def draw_template(game, number, view, stimuli, picture):
 BEYOND_THE_EDGE = 33.0  # degrees; the panel ends at 31.9
 
 
-@compiled
+@jit
 def look_towards(game, yaw, pitch):
     """Along the horizon first, then up or down: no other button lies on that way."""
     near = STEP_DEGREES / 2
@@ -292,7 +263,7 @@ def look_towards(game, yaw, pitch):
     return NOTHING
 
 
-@compiled
+@jit
 def look_towards_button(game, buttons, button):
     """Aim a little past the button, so that the same glance also leaves it."""
     x, y = buttons[button]
@@ -301,7 +272,7 @@ def look_towards_button(game, buttons, button):
     return look_towards(game, bearing(x), BEYOND_THE_EDGE * np.sign(0.5 - y))
 
 
-@compiled
+@jit
 def look_towards_centre(game):
     action = look_towards(game, 0.0, 0.0)
     if action == NOTHING and game.timer == 0:  # nearly there, and something waits to be looked at
@@ -309,28 +280,28 @@ def look_towards_centre(game):
     return action
 
 
-def remembering_template(games, actions, start, stop):
+def remembering(games, actions, start, stop):
     """Always knows the right button."""
     for i in range(start, stop):
         game = games[i]
         if game.phase == CHOOSE:
-            actions[i] = look_towards_button(game, BUTTONS, game.right)
+            actions[i] = look_towards_button(game, rules.buttons, game.correct)
         else:
             actions[i] = look_towards_centre(game)
 
 
-def forgetting_template(games, actions, start, stop):
+def forgetting(games, actions, start, stop):
     """Looks just as well, but guesses where memory is needed: one guess a trial."""
     for i in range(start, stop):
         game = games[i]
         if game.phase == CHOOSE:
-            guess = side_draw(game, GUESSES, game.trial, len(BUTTONS))
-            actions[i] = look_towards_button(game, BUTTONS, guess if needs_memory(game) else game.right)
+            guess = side_draw(game, GUESSES, game.trial, len(rules.buttons))
+            actions[i] = look_towards_button(game, rules.buttons, guess if rules.needs_memory(game) else game.correct)
         else:
             actions[i] = look_towards_centre(game)
 
 
-def random_template(games, actions, start, stop):
+def random(games, actions, start, stop):
     for i in range(start, stop):
         game = games[i]
         actions[i] = side_draw(game, RANDOM_ACTIONS, game.length, len(LOOK_ACTIONS))
@@ -339,23 +310,39 @@ def random_template(games, actions, start, stop):
 # --- assembly
 
 
-def psychlab_task(module: str, *, name: str, scales: Mapping[str, Session], **parts) -> Task:
-    """A task from the rules in `module`."""
-    enter_to_step = (enter_template, play_frame_template, draw_template, start_episode_template)
-    compile_for(module, *enter_to_step)
-    begin, step = compile_for(module, begin_template, step_template)
-    players = compile_for(module, random_template, forgetting_template, remembering_template)
-    keywords = ("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds")
+GAZE_INSTRUCTIONS = (
+    "You look straight ahead: the marks on the frame show where. Look at the red cross to begin a trial.",
+    "To answer, move your gaze onto a button, then off it again: green was right and pays 1.",
+    "Stay on the panel: five seconds of looking away end the episode.",
+)
+FEW_TRIALS_FIRST = {"trials": (1, 2, 4, 8, 16, 32)}
+
+
+def trial_task(
+    *,
+    name: str,
+    rules: TrialRules,
+    scales: Mapping[str, Session],
+    instructions: tuple[str, ...],
+    family: str = "psychlab",
+    curriculum: Mapping[str, tuple[int, ...]] = FEW_TRIALS_FIRST,
+    **parts: Any,
+) -> Task:
+    """A task of trials from its rules; `parts` are fields of Task."""
+    players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     return Task(
         name=name,
+        family=family,
+        engine="dmlab",
         actions=LOOK_ACTIONS,
         scales=scales,
-        keywords=keywords,
+        keywords=("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds"),
         scale_record=SCALE,
         report=REPORT,
         build_view=build_view,
-        begin=begin,
-        step=step,
-        players=dict(zip(("random", "forgetting", "remembering"), players, strict=True)),
+        instructions=(*instructions, *GAZE_INSTRUCTIONS),
+        counter=("trial", "Trials"),
+        curriculum=curriculum,
+        **compile_game("a task of trials", name, rules, GameRules(enter, play_frame, draw), players),
         **parts,
     )

@@ -1,0 +1,85 @@
+"""The one way code is compiled here: Numba, no GIL, cached on disk for later processes."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numba
+from numba.core.dispatcher import Dispatcher
+
+PACKAGE = Path(__file__).parent.parent
+COMPILED_PARTS = ("world", "tasks")  # where the package's compiled code stands
+
+
+def jit(function: Callable | None = None, *, fastmath: bool = False, inline: bool = False) -> Any:
+    """Compile on first use; the cache on disk serves later processes.
+
+    `inline` spares the call, which costs as much as a short loop does when many arrays are passed.
+    """
+    if function is None:
+        return lambda f: jit(f, fastmath=fastmath, inline=inline)
+    return stamped(function, source_stamp(file_of(function)), fastmath=fastmath, forceinline=inline)
+
+
+def bind(template: Callable, rules: Any, name: str) -> Any:
+    """Compile a loop that tasks share for the task `name`: what the loop calls `rules` are this named tuple's.
+
+    As a global, such a tuple costs nothing. A closure over compiled functions could not be cached on disk.
+    """
+    function = FunctionType(template.__code__, {**template.__globals__, "rules": rules}, template.__name__)
+    function.__qualname__ = f"{template.__name__}_of_{name}"  # names its file in the cache
+    stamps = {source_stamp(file_of(template)), *(stamp_of(rule) for rule in rules if is_compiled(rule))}
+    return stamped(function, None if None in stamps else "".join(sorted(map(str, stamps))))
+
+
+def is_compiled(function: Any) -> bool:
+    return isinstance(function, Dispatcher)
+
+
+def stamped(function: Callable, stamp: str | None, **options: Any) -> Any:
+    """Compile, with a cache that serves this stamp only; no cache without one."""
+    dispatcher: Any = numba.njit(cache=stamp is not None, nogil=True, error_model="numpy", **options)(function)
+    if stamp is not None:
+        # Numba stamps a cached function with its own file alone and would serve stale code
+        # after a change in a file it calls into; our stamp covers all compiled code.
+        dispatcher._cache._cache_file._source_stamp = stamp
+    return dispatcher
+
+
+def file_of(function: Callable) -> Path:
+    return Path(function.__code__.co_filename)
+
+
+def stamp_of(dispatcher: Any) -> str | None:
+    cache_file = getattr(dispatcher._cache, "_cache_file", None)
+    return cache_file and cache_file._source_stamp
+
+
+def source_stamp(file: Path) -> str | None:
+    """A digest of every source file that the compiled code in `file` may call into: the package's, and those beside it.
+
+    Code that was typed at a prompt stands in no file, and has no stamp.
+    """
+    if PACKAGE in file.parents:
+        return package_digest()
+    return package_digest() + folder_digest(file.parent) if file.is_file() else None
+
+
+@cache
+def package_digest() -> str:
+    return digest(path for part in COMPILED_PARTS for path in sorted((PACKAGE / part).rglob("*.py")))
+
+
+@cache
+def folder_digest(folder: Path) -> str:
+    return digest(sorted(folder.glob("*.py")))
+
+
+def digest(paths: Iterable[Path]) -> str:
+    found = hashlib.sha256()
+    for path in paths:
+        found.update(path.read_bytes())
+    return found.hexdigest()

@@ -1,0 +1,160 @@
+"""The registry: a row for each task of the package, and whatever users add."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+
+import gymnasium
+import numpy as np
+import pytest
+
+import memorylab
+from memorylab.tasks import task as registry
+from memorylab.tasks.task import PACKAGED, TASKS, find_task, short_names, task_names
+
+
+@pytest.fixture
+def mine():
+    return replace(find_task("spot_diff_basic"), name="mine", short="m")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays(monkeypatch):
+    registry.load_additions.cache_clear()
+    monkeypatch.setattr(registry, "added", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    known = dict(gymnasium.registry)
+    yield
+    gymnasium.registry.clear()
+    gymnasium.registry.update(known)
+    registry.load_additions.cache_clear()
+
+
+@pytest.mark.parametrize("short", PACKAGED)
+def test_a_module_holds_all_that_is_known_of_its_task(short):
+    task = find_task(short)
+    assert f"{task.family}.{task.name}" == PACKAGED[short]
+    assert task.stimuli.keys() == {"train", "holdout"}
+    assert task.instructions
+    assert task.card_step
+    assert task.counter is None or task.counter[0] in (task.game.names or ())
+    assert task.curriculum.keys() <= set(task.keywords)
+
+
+def test_what_the_paper_ran_on_dmlab():
+    assert {task for task in TASKS if find_task(task).engine == "dmlab"} == {*TASKS[:4], "visible_goal_procedural_maze"}
+
+
+def test_importing_the_package_imports_no_task():
+    program = "import sys, memorylab; print([name for name in sys.modules if 'spot_diff' in name or 'goal' in name])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_an_added_task_is_found_by_either_name_and_by_gymnasium(mine):
+    memorylab.register_task(mine)
+    assert find_task("mine") is find_task("m") is mine
+    assert task_names() == (*TASKS, "mine")
+    assert list(short_names().items())[-1] == ("m", "mine")
+    env = gymnasium.make("memorylab/mine_holdout_small-v0", disable_env_checker=True)
+    assert env.unwrapped.games.task is mine
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"name": "change_detection"}, "there is a task called 'change_detection' already; give yours another name"),
+        ({"short": "cd"}, "there is a task called 'cd' already"),
+        ({"short": "change_detection"}, "there is a task called 'change_detection' already"),
+        ({"name": "my task"}, "plain words such as spot_diff, not 'my task'"),
+        ({"short": ""}, "plain words such as spot_diff, not ''"),
+        (
+            {"game": np.dtype([("seed", "u8")])},
+            "a game's record in the task mine has no 'draws'; begin it",
+        ),
+        ({"scale_record": np.dtype([("side", "f8")])}, "the scale record of the task mine has no field 'frames'"),
+        ({"scales": {}}, "the task mine has no scale 'extrapolate'; its levels need it"),
+        ({"scale_record": find_task("ti").scale_record}, "a scale of the task mine does not fit its record: "),
+    ],
+)
+def test_a_bad_task_is_one_sentence(mine, changes, text):
+    with pytest.raises(ValueError, match=text) as raised:
+        memorylab.register_task(replace(mine, **changes))
+    assert "\n" not in str(raised.value)
+    assert task_names() == TASKS
+
+
+def test_names_of_added_tasks_clash_too(mine):
+    memorylab.register_task(mine)
+    with pytest.raises(ValueError, match="there is a task called 'm' already"):
+        memorylab.register_task(replace(mine, name="other"))
+    with pytest.raises(ValueError, match="a task is made by walked_task or trial_task; 'mine' is none"):
+        memorylab.register_task("mine")  # type: ignore[arg-type]
+
+
+GOOD = """
+from dataclasses import replace
+from memorylab import register_task
+from memorylab.tasks.task import find_task
+register_task(replace(find_task("sdb"), name="filed", short="f"))
+"""
+
+
+def test_the_environment_names_files_with_tasks(tmp_path, monkeypatch):
+    (tmp_path / "one_file.py").write_text(GOOD)
+    (tmp_path / "another_file.py").write_text(GOOD.replace("filed", "boxed").replace('"f"', '"b"'))
+    files = f"{tmp_path / 'one_file.py'}:{tmp_path / 'another_file.py'}"
+    monkeypatch.setenv("MEMORYLAB_TASKS", files)
+    assert task_names() == (*TASKS, "filed", "boxed")
+    program = "import memorylab; print(memorylab.make('f').games.task.name)"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "filed\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("nowhere.py", None, "there is no file .*nowhere.py"),
+        ("idle_file.py", "", "idle_file.py adds no task; it should call memorylab.register_task"),
+        ("broken_file.py", "1 / 0", "broken_file.py cannot be used: division by zero"),
+        ("clashing_file.py", GOOD.replace('"f"', '"cd"'), "cannot be used: there is a task called 'cd' already"),
+        ("json.py", GOOD, "there is another module called 'json'; give .*json.py another name"),
+    ],
+)
+def test_a_file_that_is_no_use_is_one_sentence(name, content, text, tmp_path, monkeypatch):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    monkeypatch.setenv("MEMORYLAB_TASKS", str(tmp_path / name))
+    with pytest.raises(ValueError, match=f"MEMORYLAB_TASKS: .*{text}"):
+        task_names()
+
+
+def test_a_file_that_was_imported_before_is_not_imported_again(tmp_path, monkeypatch):
+    (tmp_path / "twice_named.py").write_text(GOOD)
+    monkeypatch.syspath_prepend(tmp_path)
+    __import__("twice_named")
+    monkeypatch.setenv("MEMORYLAB_TASKS", str(tmp_path / "twice_named.py"))
+    assert task_names() == (*TASKS, "filed")
+
+
+def test_an_installed_package_adds_tasks_by_an_entry_point(tmp_path, monkeypatch):
+    (tmp_path / "packaged_file.py").write_text(GOOD)
+    monkeypatch.syspath_prepend(tmp_path)
+    points = {"memorylab.tasks": [EntryPoint("any", "packaged_file", "memorylab.tasks")]}
+    monkeypatch.setattr(registry, "entry_points", lambda group: points[group])
+    assert find_task("f").name == "filed"
+
+
+def test_an_entry_point_that_is_no_use_is_one_sentence(monkeypatch):
+    point = EntryPoint("any", "no_such_module", "memorylab.tasks")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point])
+    with pytest.raises(ValueError, match="the entry point no_such_module cannot be used: No module named"):
+        task_names()
+
+
+def test_processes_in_another_folder_see_the_files_too(tmp_path, monkeypatch):
+    (tmp_path / "placed_file.py").write_text(GOOD)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MEMORYLAB_TASKS", "placed_file.py")
+    assert task_names() == (*TASKS, "filed")
+    assert os.environ["MEMORYLAB_TASKS"] == str(tmp_path.resolve() / "placed_file.py")
