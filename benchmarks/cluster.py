@@ -18,17 +18,20 @@ import ray
 from ray.experimental import get_object_locations
 
 from memorylab.agent import AgentConfig, model_config
-from memorylab.files import replacing
 from memorylab.learning.config import LearnerConfig, TrainConfig
+from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.presets import preset_config
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.tiny_games import SIDE, RememberBit
+from memorylab.runs.files import replacing
+from memorylab.runtime.in_process import training_here
+from memorylab.runtime.on_ray.actor_pool import ActorPool
 from memorylab.runtime.on_ray.cluster import connect
-from memorylab.runtime.on_ray.crew import Crew
 from memorylab.runtime.on_ray.learners import Learners
 from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.on_ray.runtime import RayRuntime
-from memorylab.runtime.on_ray.training import RayTraining
+from memorylab.runtime.on_ray.training import games_of_actor, training_on_ray
+from memorylab.runtime.protocol import Stage
 from memorylab.runtime.training import Training
 
 ROUNDS = 4
@@ -57,8 +60,8 @@ def rates_in_turns(config: TrainConfig, seconds: float) -> tuple[float, float]:
     """Steps a second in one process and on Ray, one actor and one learner each, in rounds by turns."""
     with tempfile.TemporaryDirectory() as folder:
         runs = [
-            Training(config, Path(folder) / "one process", threads=2),
-            RayTraining(config, Path(folder) / "ray", ClusterOptions(), threads=1),
+            training_here(config, Path(folder) / "one process", threads=2),
+            training_on_ray(config, Path(folder) / "ray", ClusterOptions(), threads=1),
         ]
         rates: list[list[float]] = [[], []]
         for run in runs:  # compile and warm up
@@ -80,15 +83,13 @@ def stored_bytes(future: Any) -> int:
 def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
     """Actor and learner each by itself, and what travels between them."""
     learners = Learners(config.agent, config.learner, seed=0, gpus=gpus)
-    crew = Crew(config.agent, config.unroll, actors=1)
-    with tempfile.TemporaryDirectory() as folder:
-        training = RayTraining(config, Path(folder) / "run", ClusterOptions(), threads=1)
-        crew.new_games(training.new_games(), 0)
-        training.close()
+    learners.start()
+    pool = ActorPool(games_of_actor(config, ClusterOptions()), config.agent, config.unroll, actors=1)
+    pool.new_games(Stage(Curriculum(config.task, config.curriculum).keywords(), seed=0))
 
     def play() -> Any:
-        crew.play(0, learners.weights, learners.version)
-        [arrival] = crew.arrivals(None)
+        pool.play(0, learners.weights, learners.version)
+        [arrival] = pool.arrivals(None)
         return arrival
 
     arrival = play()
@@ -109,16 +110,16 @@ def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
         "steps an update": batch,
     }
     learners.close()
-    crew.close()
+    pool.close()
     return figures
 
 
 def driver_rate(seconds: float) -> float:
     """Trajectories that one core of the driver handles in a second, whatever the others are doing."""
     agent = model_config("ff", AgentConfig(encoder="small", height=SIDE, width=SIDE, hidden_size=8, embedding_size=8))
-    learners, crew = Learners(agent, LearnerConfig(), seed=0), Crew(agent, 1, TINY_ACTORS)
-    runtime = RayRuntime(learners, crew, TINY_ACTORS, Stopwatch())
-    runtime.new_games(partial(RememberBit, 5, 1), 0)
+    pool = ActorPool(partial(RememberBit, 5, 1), agent, 1, TINY_ACTORS)
+    runtime = RayRuntime(Learners(agent, LearnerConfig(), seed=0), pool, TINY_ACTORS, Stopwatch())
+    runtime.begin(Stage({}, seed=0))
     runtime.advance(0.0)
     start, before = perf_counter(), process_time()
     trajectories = 0

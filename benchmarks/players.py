@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from websockets.asyncio.client import connect
 
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.tasks.task import TASKS, find_task
 
 STEPS_PER_SECOND = 15

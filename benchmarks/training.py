@@ -15,11 +15,11 @@ from time import perf_counter
 import torch
 
 from memorylab.agent import Inputs, MemoryRecallAgent
-from memorylab.files import replacing
 from memorylab.laboratory.ablate import measured_rate
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trajectory import empty_trajectory
+from memorylab.runs.files import replacing
 
 
 def per_call(run: Callable[[], object], seconds: float) -> float:

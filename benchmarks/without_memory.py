@@ -27,6 +27,7 @@ import numpy as np
 
 from memorylab import LEVELS, make_vec
 from memorylab.envs.scripted import UNSEEN, play_episodes
+from memorylab.runs import standard_error
 from memorylab.tasks.psychlab import change_detection as cd
 from memorylab.tasks.psychlab import what_then_where as wtw
 from memorylab.tasks.psychlab.trial import ANSWERED, CHOOSE, FIXATE, STEP_DEGREES
@@ -189,7 +190,7 @@ def measure(task: str, players: dict[str, Player], shown: Callable, given: argpa
     low, high = (scores[name].mean() for name in scripted)
     scores |= {name: scores_of(player, shown, task, given) for name, player in players.items()}
     for name, each in scores.items():
-        error = each.std(ddof=1) / len(each) ** 0.5
+        error = standard_error(each)
         memory = 100 * (each.mean() - low) / (high - low)
         print(f"{task:4}  {name:13}  {each.mean():5.2f} +- {error:.2f}  {memory:12.1f}", flush=True)
 

@@ -1,6 +1,6 @@
 """memorylab: thirteen first-person memory tasks, the agent that recalls, and the laboratory that measures."""
 
-from memorylab.envs.making import make, make_vec, register_all, register_task
+from memorylab.envs.registration import make, make_vec, register_all, register_task
 from memorylab.tasks.levels import LEVELS as _LEVELS
 from memorylab.tasks.task import TASKS
 from memorylab.version import __version__

@@ -29,11 +29,13 @@ class DmMemoryEnv(dm_env.Environment):
         self.sticks = np.zeros(4)
 
     def reset(self) -> dm_env.TimeStep:
+        """Begin an episode: FIRST, without reward and discount."""
         self.sticks[:] = 0
         picture, info = self.env.reset()
         return dm_env.restart(self.observed(picture, info))
 
     def step(self, action: Any) -> dm_env.TimeStep:
+        """MID with discount 1, or LAST with discount 0."""
         if self.env.state in ("new", "over"):
             return self.reset()
         picture, reward, terminated, truncated, info = self.env.step(self.moved(action) if self.continuous else action)
@@ -41,6 +43,7 @@ class DmMemoryEnv(dm_env.Environment):
         return after(reward=reward, observation=self.observed(picture, info))
 
     def moved(self, action: dict[str, Any]) -> np.ndarray:
+        """The four sticks; those that are not named stay."""
         unknown = set(action) - set(STICKS)
         if unknown:
             raise ValueError(f"there is no stick {sorted(unknown)[0]!r}; the sticks are {', '.join(STICKS)}")
@@ -49,6 +52,7 @@ class DmMemoryEnv(dm_env.Environment):
         return self.sticks
 
     def observation_spec(self) -> dict[str, specs.Array]:
+        """What each observation holds."""
         spec = {
             "RGB_INTERLEAVED": specs.Array(self.env.observation_space.shape, np.uint8, name="RGB_INTERLEAVED"),
             "Score": specs.Array((), np.float64, name="Score"),
@@ -58,11 +62,13 @@ class DmMemoryEnv(dm_env.Environment):
         return spec
 
     def action_spec(self) -> Any:
+        """One integer, or four sticks."""
         if self.continuous:
             return {name: specs.BoundedArray((), np.float64, -1.0, 1.0, name=name) for name in STICKS}
         return specs.DiscreteArray(len(self.env.games.task.actions), dtype=np.int64, name="action")
 
     def observed(self, picture: np.ndarray, info: dict[str, Any]) -> dict[str, np.ndarray]:
+        """The observation of now."""
         observation = {"RGB_INTERLEAVED": picture, "Score": np.array(info["score"], np.float64)}
         if self.is_walked:
             eye = self.env.games.records["eye"][0]
@@ -70,4 +76,5 @@ class DmMemoryEnv(dm_env.Environment):
         return observation
 
     def close(self) -> None:
+        """No more steps after this."""
         self.env.close()

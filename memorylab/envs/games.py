@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memorylab.envs.crew import Crew
+from memorylab.envs.thread_pool import ThreadPool
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import check_level, find_task
 from memorylab.world.rng import SEED_BITS, following_seed, seed_of_game
@@ -62,7 +62,7 @@ class Games:
         self.terminated = np.zeros(self.number, np.bool_)
         self.truncated = np.zeros(self.number, np.bool_)
         self.begun = False
-        self.crew = Crew(self.number, threads)
+        self.pool = ThreadPool(self.number, threads)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
@@ -80,6 +80,7 @@ class Games:
         return np.array([self.next_seed(i) if one is None else one for i, one in enumerate(given)], np.uint64)
 
     def next_seed(self, game: int) -> int:
+        """Of the episode that follows this one."""
         return int(following_seed(self.records["seed"][game])) if self.begun else drawn_seed()
 
     def begin(self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray) -> None:
@@ -95,6 +96,7 @@ class Games:
         )  # fmt: skip
 
     def step(self, actions: np.ndarray, pictures: np.ndarray, *, autoreset: bool) -> None:
+        """One agent step of all games; with `autoreset` a game that ends begins anew at once."""
         shape = self.number, self.height, self.width * 3
         self.run(
             self.task.step,
@@ -108,9 +110,10 @@ class Games:
         self.run(self.task.players[player], self.records, actions)
 
     def run(self, function: Any, *arguments: Any) -> None:
+        """A compiled function over all games, on all threads."""
         if not function.signatures:
             announce_compiling(self.task.name, function)
-        self.crew.run(lambda start, stop: function(*arguments, start, stop))
+        self.pool.run(lambda start, stop: function(*arguments, start, stop))
 
     def report(self, records: np.ndarray) -> dict[str, np.ndarray]:
         """What `info` tells, as views of the records."""
@@ -124,12 +127,14 @@ def announce_compiling(task: str, function: Any) -> None:
 
 
 def positive(name: str, value: Any) -> int:
+    """The value, or one sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"{name} must be a whole number, 1 or more, not {value!r}")
     return int(value)
 
 
 def checked_size(size: Any) -> tuple[int, int]:
+    """Height and width, or one sentence."""
     problem = f"size must be (height, width), two whole numbers from 8 to {MAX_PIXELS}, not {size!r}"
     if not isinstance(size, Sequence) or len(size) != 2:
         raise ValueError(problem)
@@ -140,5 +145,6 @@ def checked_size(size: Any) -> tuple[int, int]:
 
 
 def check_seed(seed: Any) -> None:
+    """Or one sentence."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**SEED_BITS:
         raise ValueError(f"a seed must be a whole number from 0 to 2**{SEED_BITS} - 1, not {seed!r}")

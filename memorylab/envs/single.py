@@ -53,6 +53,7 @@ class MemoryEnv(Env):
         self.state = "new"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+        """Begin an episode; the same seed begins the same one."""
         self.check_open()
         if seed is None and self.state == "new":
             seed = self.first_seed
@@ -63,6 +64,7 @@ class MemoryEnv(Env):
         return self.games.pictures[0].copy(), self.facts()
 
     def step(self, action: Any):
+        """One agent step; `info` tells score, length, scale and seed, and what else the task reports."""
         if self.state != "playing":
             self.check_open()
             raise RuntimeError(f"call reset() before step(): the episode is {self.state}")
@@ -75,6 +77,7 @@ class MemoryEnv(Env):
         return games.pictures[0].copy(), float(games.rewards[0]), terminated, truncated, self.facts()
 
     def checked(self, action: Any) -> int:
+        """The number of an action, or one sentence."""
         try:
             number = operator.index(action)
         except TypeError:
@@ -93,14 +96,18 @@ class MemoryEnv(Env):
         return STICKS
 
     def facts(self) -> dict[str, Any]:
+        """What `info` tells."""
         return {name: values[0].item() for name, values in self.info.items()}
 
     def render(self):
+        """The picture of now."""
         return self.games.pictures[0].copy() if self.render_mode == "rgb_array" else None
 
     def check_open(self) -> None:
+        """Or one sentence."""
         if self.state == "closed":
             raise RuntimeError("this environment is closed")
 
     def close(self) -> None:
+        """No more steps after this."""
         self.state = "closed"

@@ -15,6 +15,7 @@ STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
 
 
 def observation_space(games: Games) -> spaces.Box:
+    """Of one game: its picture."""
     return spaces.Box(0, 255, (games.height, games.width, 3), np.uint8)
 
 
@@ -72,6 +73,7 @@ class MemoryVectorEnv(VectorEnv):
         return pictures, dict(self.info)
 
     def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
+        """One agent step of all games; the pictures are drawn into `out` if it is given."""
         self.check_open()
         if not self.games.begun:
             raise RuntimeError("call reset() before step()")
@@ -97,6 +99,7 @@ class MemoryVectorEnv(VectorEnv):
         return actions.astype(np.int64, copy=False)
 
     def target(self, out: np.ndarray | None) -> np.ndarray:
+        """Where to draw: `out`, if it fits, or the environment's own buffer."""
         pictures = self.games.pictures
         if out is None:
             return pictures
@@ -125,8 +128,10 @@ class MemoryVectorEnv(VectorEnv):
         self.games.begun = True
 
     def check_open(self) -> None:
+        """Or one sentence."""
         if self.closed:
             raise RuntimeError("this environment is closed")
 
     def close_extras(self, **_: Any) -> None:
-        self.games.crew.dismiss()
+        """As Gymnasium asks: the threads end."""
+        self.games.pool.dismiss()

@@ -19,10 +19,10 @@ from tyro.conf import Positional
 from memorylab.agent import MODELS
 from memorylab.laboratory.references import yardstick
 from memorylab.laboratory.report import report
-from memorylab.learning.checkpoints import checkpoints
 from memorylab.learning.config import TrainConfig
-from memorylab.runtime.command import train_options
-from memorylab.runtime.training import Training
+from memorylab.runs.checkpoints import checkpoints
+from memorylab.runtime.command import train, train_options
+from memorylab.runtime.in_process import training_here
 from memorylab.tasks.task import find_task, task_names
 
 PROBE_SECONDS = 3.0
@@ -73,6 +73,7 @@ class Planned:
     seconds: float
 
     def is_finished(self, minutes: float | None) -> bool:
+        """By its steps or its minutes."""
         return self.steps >= self.config.steps or (minutes is not None and self.seconds >= 60 * minutes)
 
 
@@ -112,7 +113,7 @@ def progress_of(folder: Path) -> tuple[int, float]:
 def measured_rate(config: TrainConfig, seconds: float, warm_up: int = 2) -> float:
     """Agent steps a second of a whole run: games, acting, learning."""
     with tempfile.TemporaryDirectory() as folder:
-        training = Training(replace(config, evaluate_every=0), Path(folder) / "run")
+        training = training_here(replace(config, evaluate_every=0), Path(folder) / "run")
         for _ in range(warm_up):
             training.runtime.advance(0.0)
         start, steps = perf_counter(), 0
@@ -142,6 +143,7 @@ def seconds_left(plan: Iterable[Planned], minutes: float | None, on_probe: Calla
 
 
 def plan_table(plan: Sequence[Planned], left: Sequence[float], minutes: float | None) -> Table:
+    """What is planned, and how long it will take."""
     right = (Column(name, justify="right") for name in ("seed", "steps so far", "left"))
     table = Table("task", "model", *right, caption="Time left is estimated from a short probe, without evaluations.")
     for run, seconds in zip(plan, left, strict=True):
@@ -153,11 +155,13 @@ def plan_table(plan: Sequence[Planned], left: Sequence[float], minutes: float | 
 
 
 def hours(seconds: float) -> str:
+    """For people."""
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{max(minutes, 1)} min"
 
 
 def ablate(arguments: Sequence[str]) -> None:
+    """What `memorylab ablate` does with what follows."""
     options, others = tyro.cli(AblateOptions, args=arguments, return_unknown_args=True, prog="memorylab ablate")
     plan = planned_runs(options, others)
     if options.runtime == "ray" and importlib.util.find_spec("ray") is None:
@@ -184,6 +188,7 @@ def ablate(arguments: Sequence[str]) -> None:
 
 
 def in_turn(runs: Sequence[Planned], options: AblateOptions) -> Iterator[tuple[Planned, bool]]:
+    """One after the other, on this machine."""
     for run in runs:
         yield run, carried_out(run)
 
@@ -200,11 +205,11 @@ def carried_out(run: Planned) -> bool:
 
 def over_cluster(runs: Sequence[Planned], options: AblateOptions) -> Iterator[tuple[Planned, bool]]:
     """As many at once as there is room for; Ray gives the runs of a lost node to another."""
-    from memorylab.runtime.on_ray.runs import run_many  # not everyone has Ray
+    from memorylab.runtime.on_ray.sweep import run_many  # not everyone has Ray
 
     device = ["--device", "cuda"] if options.gpus else []
-    commands = [["train", *run.arguments, "--threads", str(options.cpus), *device] for run in runs]
-    for ended in run_many(commands, options.cpus, options.gpus, options.address):
+    arguments = [[*run.arguments, "--threads", str(options.cpus), *device] for run in runs]
+    for ended in run_many(train, arguments, options.cpus, options.gpus, options.address):
         run = runs[ended.number]
         state = "finished" if ended.code == 0 else f"failed: {ended.error.strip().splitlines()[-1:]}"
         print(f"{run.folder} {state}", file=sys.stderr)

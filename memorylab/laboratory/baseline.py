@@ -6,14 +6,17 @@ from typing import Literal
 
 from memorylab.envs.scripted import play_episodes
 from memorylab.laboratory.references import best_agent, paper_scores
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.task import find_task
 
-Player = Literal["random", "forgetting", "remembering"]
-PLAYERS: tuple[Player, ...] = ("random", "forgetting", "remembering")
+ScriptedPlayer = Literal["random", "forgetting", "remembering"]
+PLAYERS: tuple[ScriptedPlayer, ...] = ("random", "forgetting", "remembering")
 
 
 @dataclass(frozen=True)
 class Baseline:
+    """What a scripted player scores on a level, beside the paper."""
+
     task: str
     level: str
     player: str
@@ -34,6 +37,7 @@ def baselines(
     seed: int,
     on_episodes: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Baseline]:
+    """One row for each task, level and player, as it is played."""
     paper = paper_scores()
     for name in tasks:
         task = find_task(name).name
@@ -48,7 +52,7 @@ def baselines(
                     player=player,
                     episodes=len(scores),
                     mean=float(scores.mean()),
-                    standard_error=float(scores.std(ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else float("nan"),
+                    standard_error=standard_error(scores),
                     mean_length=float(lengths.mean()),
                     paper_random=random and random.mean,
                     paper_human=human and human.mean,

@@ -15,6 +15,8 @@ RECORDED_STEPS = 256
 
 @dataclass(frozen=True)
 class Speed:
+    """Rates of one task."""
+
     task: str
     level: str
     games: int
@@ -29,6 +31,7 @@ class Speed:
 
 
 def measure(task: str, level: str, games: int, size: tuple[int, int], seconds: float, threads: int | None) -> Speed:
+    """One task."""
     env = MemoryVectorEnv(task, level, games, seed=0, size=size, threads=threads)
     random, remembering = (steps_per_second(env, player, seconds) for player in ("random", "remembering"))
     copies = copies_per_second(env, seconds)
@@ -36,7 +39,7 @@ def measure(task: str, level: str, games: int, size: tuple[int, int], seconds: f
         task=env.games.task.name,
         level=level,
         games=games,
-        threads=env.games.crew.threads,
+        threads=env.games.pool.threads,
         height=size[0],
         width=size[1],
         random_steps_per_second=random,
@@ -50,6 +53,7 @@ def measure(task: str, level: str, games: int, size: tuple[int, int], seconds: f
 
 
 def recorded_actions(env: MemoryVectorEnv, player: str) -> list[np.ndarray]:
+    """What the remembering player does, played beforehand."""
     env.reset(seed=0)
     actions = np.zeros(env.num_envs, np.int64)
     recorded = []
@@ -75,15 +79,17 @@ def steps_per_second(env: MemoryVectorEnv, player: str, seconds: float) -> float
 
 
 def copies_per_second(env: MemoryVectorEnv, seconds: float) -> float:
+    """The least that moving the pictures takes."""
     source, target = env.games.pictures, env.games.last_pictures
     copies, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
-        env.games.crew.run(lambda first, last: np.copyto(target[first:last], source[first:last]))
+        env.games.pool.run(lambda first, last: np.copyto(target[first:last], source[first:last]))
         copies += env.num_envs
     return copies / (time.perf_counter() - start)
 
 
 def single_steps_per_second(task: str, level: str, size: tuple[int, int], seconds: float) -> float:
+    """Of one game by itself."""
     env = MemoryEnv(task, level, seed=0, size=size)
     env.reset()
     actions = np.random.default_rng(0).integers(len(env.games.task.actions), size=RECORDED_STEPS)
@@ -100,5 +106,6 @@ def single_steps_per_second(task: str, level: str, size: tuple[int, int], second
 def bench(
     tasks: Iterable[str], level: str, games: int, size: tuple[int, int], seconds: float, threads: int | None
 ) -> Iterator[Speed]:
+    """One row a task, as it is measured."""
     for task in tasks:
         yield measure(find_task(task).name, level, games, size, seconds, threads)

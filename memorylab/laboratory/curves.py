@@ -1,6 +1,5 @@
 """The learning curve of a run beside the scripted players."""
 
-import csv
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,28 +12,28 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from memorylab.envs.scripted import play_episodes
-from memorylab.files import replacing
 from memorylab.laboratory.references import scripted_players
 from memorylab.laboratory.statistics import half_interval
-from memorylab.learning.run_folder import read_json
+from memorylab.runs import RunFolder, read_config, read_scores
+from memorylab.runs.files import replacing
 from memorylab.tasks.levels import PAPER_LEVELS
 
 COLOURS = {"train": "#1f6fb4", "holdout_interpolate": "#2c9c63", "holdout_extrapolate": "#d1662a"}
 PLAYERS = {"remembering": "--", "forgetting": "-.", "random": ":"}
 
 
-def rows_of(file: Path) -> list[dict[str, str]]:
+def check_there(file: Path) -> None:
+    """One sentence, rather than an empty figure."""
     if not file.exists():
         raise ValueError(f"{file} is missing; is {file.parent} the folder of a run?")
-    with file.open(newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def level_scores(folder: Path) -> dict[str, dict[int, list[float]]]:
     """level -> step -> returns of its evaluated episodes."""
     scores: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows_of(folder / "scores.csv"):
-        scores[row["level"]][int(row["step"])].append(float(row["return"]))
+    check_there(folder / "scores.csv")
+    for row in read_scores(folder / "scores.csv"):
+        scores[row.level][row.step].append(row.score)
     return scores
 
 
@@ -84,7 +83,8 @@ def scripted_score(task: str, player: str, episodes: int) -> float:
 
 def draw_training(axes: Axes, folder: Path) -> None:
     """Mean training score; where a curriculum moved on, a line says to what."""
-    rows = rows_of(folder / "metrics.csv")
+    check_there(folder / "metrics.csv")
+    rows = RunFolder(folder).read_metrics()
     steps = [int(row["step"]) / 1e6 for row in rows]
     axes.plot(steps, [float(row["score"]) for row in rows], color="0.2", linewidth=1)
     stage = None
@@ -101,9 +101,7 @@ def draw_training(axes: Axes, folder: Path) -> None:
 
 def draw_run(folder: Path, out: Path, episodes: int = 64) -> None:
     """The figure of one run."""
-    if not (folder / "config.json").exists():
-        raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
-    config = read_json(folder / "config.json")
+    config = read_config(folder)
     figure, (upper, lower) = plt.subplots(2, 1, figsize=(7, 6), sharex=True, height_ratios=(3, 2))
     draw_levels(upper, folder, config["task"], episodes)
     draw_training(lower, folder)

@@ -1,7 +1,6 @@
 """A trained agent on any levels and scales, beyond the paper's four too; what the report shows of it is kept beside
 the run: evaluations.csv, goal_times.csv and routes/."""
 
-import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,14 @@ import torch
 from PIL import Image
 
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.files import replacing
 from memorylab.laboratory.references import memory_yardstick, yardstick
 from memorylab.laboratory.snapshot import with_map
 from memorylab.laboratory.statistics import half_interval
 from memorylab.learning.actor import Player
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.trained import Trained
+from memorylab.runs.files import replacing
+from memorylab.runs.tables import read_rows, replace_rows
 from memorylab.tasks.task import check_level, find_task
 
 MAP_SIDE = 320  # pixels
@@ -103,18 +103,7 @@ def keep(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Add rows to a file; earlier rows of the same settings give way."""
     new = {tuple(str(row[name]) for name in SETTING) for row in rows}
     before = read_rows(file)
-    rows = [row for row in before if tuple(row.get(name, "") for name in SETTING) not in new] + list(rows)
-    with replacing(file) as temporary, temporary.open("w", newline="") as out:
-        writer = csv.DictWriter(out, list(rows[-1]), restval="", extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_rows(file: Path) -> list[dict[str, str]]:
-    if not file.exists():
-        return []
-    with file.open(newline="") as lines:
-        return list(csv.DictReader(lines))
+    replace_rows(file, [row for row in before if tuple(row.get(name, "") for name in SETTING) not in new] + list(rows))
 
 
 class Walk(NamedTuple):

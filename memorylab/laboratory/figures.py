@@ -11,10 +11,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memorylab.laboratory.normalised import Average, Cell, Cells, Kind, standard_error
+from memorylab.laboratory.find_runs import Run
+from memorylab.laboratory.human_normalised import Average, Cell, Cells, Kind
 from memorylab.laboratory.references import Yardstick
-from memorylab.laboratory.runs import Run
 from memorylab.laboratory.statistics import Estimate, median_interval
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
@@ -53,6 +54,7 @@ def look(model: str, models: Sequence[str]) -> dict[str, str]:
 
 
 def short(task: str) -> str:
+    """A task's title."""
     return find_task(task).title
 
 
@@ -86,10 +88,12 @@ def heat_map(
 
 
 def percent_of(cell: Cell | None, kind: Kind) -> Average | None:
+    """None without a score."""
     return cell.percent(kind) if cell else None
 
 
 def write_cell(axes: Axes, row: int, column: int, percent: Average | None, with_errors: bool, highest: float) -> None:
+    """Its number, in a colour that can be read."""
     if percent is None:
         square = plt.Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, hatch="////", edgecolor="0.85", linewidth=0)
         axes.add_patch(square)
@@ -126,6 +130,7 @@ def curves(
 
 
 def draw_model(axes: Axes, runs: Sequence[Run], level: str, models: Sequence[str]) -> None:
+    """The median over seeds and its band."""
     if not runs:
         return
     ends = [run.curves[level].steps for run in runs]
@@ -143,6 +148,7 @@ def draw_model(axes: Axes, runs: Sequence[Run], level: str, models: Sequence[str
 
 
 def reference_lines(axes: Axes, task: str, level: str, yardstick: Yardstick) -> None:
+    """What counts as 0 and 100."""
     ends = yardstick.ends(task, level)
     sides = ("right", 1), ("left", 0)  # where curves are not, as a rule
     names = yardstick.zero_name, yardstick.hundred_name
@@ -176,6 +182,7 @@ def average_scores(human: Averages, memory: Averages, models: Sequence[str]) -> 
 
 
 def draw_averages(axes: Axes, row: int, of_levels: Sequence[Average | None]) -> None:
+    """One model: a point a level."""
     known = [average.mean for average in of_levels if average]
     axes.plot(known, [row] * len(known), color="0.8", linewidth=3, zorder=0, solid_capstyle="round")
     for level, average, marker in zip(PAPER_LEVELS, of_levels, "os^", strict=True):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from memorylab.files import replacing
 from memorylab.laboratory import figures
+from memorylab.runs.files import replacing
 
 STYLE = """
 :root { color-scheme: light; --ink: #1c2430; --soft: #5b6676; --line: #dde2e9; --accent: #0072B2; }
@@ -35,18 +35,23 @@ code { background: #f1f4f8; padding: .05rem .3rem; border-radius: 3px; font-size
 
 @dataclass
 class Table:
+    """Rows of text, for a page, a spreadsheet and a paper."""
+
     header: Sequence[str]
     rows: list[Sequence[str]] = field(default_factory=list)
 
     def add(self, *row: str) -> None:
+        """One row."""
         self.rows.append(row)
 
     def html(self) -> str:
+        """For the page."""
         head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
         return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
     def latex(self) -> str:
+        """For a paper."""
         lines = [" & ".join(map(latex_text, row)) + r" \\" for row in (self.header, *self.rows)]
         columns = "l" + "r" * (len(self.header) - 1)
         body = "\n".join([lines[0], r"\hline", *lines[1:]])
@@ -54,18 +59,22 @@ class Table:
 
 
 def latex_text(text: str) -> str:
+    """With what LaTeX would take for its own escaped."""
     for plain, escaped in (("\\", r"\textbackslash "), ("_", r"\_"), ("%", r"\%"), ("&", r"\&"), ("#", r"\#")):
         text = text.replace(plain, escaped)
     return text.replace("±", r"$\pm$")
 
 
 class Page:
+    """One HTML page that holds all its pictures."""
+
     def __init__(self, title: str, summary: str, notes: Sequence[str]):
         self.title, self.summary, self.notes = title, summary, notes
         self.sections: list[str] = []
         self.parts: list[str] = []
 
     def section(self, title: str, text: str) -> None:
+        """A heading and what it is about."""
         name = title.lower().replace(" ", "-").replace("'", "")
         self.sections.append(f'<a href="#{name}">{escape(title)}</a>')
         self.parts.append(f'<h2 id="{name}">{escape(title)}</h2><p class="soft">{marked(text)}</p>')
@@ -82,9 +91,11 @@ class Page:
         self.parts.append(table.html())
 
     def figure(self, figure: Figure, out: Path, name: str, caption: str) -> None:
+        """A figure, on the page and as files."""
         self.picture(figures.save(figure, out / "figures", name), caption, "figure")
 
     def picture(self, path: Path, caption: str, kind: str = "map") -> None:
+        """A picture that is a file already."""
         data = base64.b64encode(path.read_bytes()).decode()
         image = f'<img src="data:image/png;base64,{data}" alt="{escape(caption)}" loading="lazy">'
         text = f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
@@ -94,6 +105,7 @@ class Page:
             self.parts.append(f'<div class="maps">{text}</div>' if kind == "map" else text)
 
     def write(self, out: Path) -> Path:
+        """Its path."""
         items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         notes = f'<div class="notes"><p>What to know about these runs:</p><ul>{items}</ul></div>' if items else ""
         with replacing(out / "report.html") as temporary:

@@ -26,6 +26,8 @@ OUR_NAMES = {theirs: ours for ours, theirs in PAPER_NAMES.items()}
 
 
 class Reference(NamedTuple):
+    """A published or measured score."""
+
     mean: float
     standard_error: float
     source: str
@@ -35,6 +37,7 @@ Key = tuple[str, str, str]  # task, who, level
 
 
 def rows(file: Path) -> Iterator[dict[str, str]]:
+    """By the names in its header."""
     with file.open(newline="") as lines:
         yield from csv.DictReader(lines)
 
@@ -119,6 +122,7 @@ class Yardstick(NamedTuple):
     hundred_name: str = "human"
 
     def ends(self, task: str, level: str) -> tuple[Reference, Reference] | None:
+        """What counts as 0 and as 100 there; None if one is not known."""
         zero, hundred = self.zero.get((task, self.zero_name, level)), self.hundred.get((task, self.hundred_name, level))
         return (zero, hundred) if zero and hundred and zero.mean != hundred.mean else None
 
@@ -128,6 +132,7 @@ class Yardstick(NamedTuple):
         return ends and 100 * (score - ends[0].mean) / (ends[1].mean - ends[0].mean)
 
     def text(self, task: str, level: str) -> str:
+        """The same in words."""
         ends = self.ends(task, level)
         if ends is None:
             return "no reference"

@@ -35,6 +35,7 @@ def settings(tasks: Sequence[str], model: str, preset: str) -> list[Setting]:
 
 
 def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Names with dots, and values as text."""
     for name, value in config.items():
         if isinstance(value, dict):
             yield from flat(value, f"{name}.")

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from memorylab.envs.games import Games
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.world.materials import STRIDE
 
 MARGIN = 4
@@ -76,17 +76,13 @@ def with_map(
         for column in range(columns):
             if game["solid"][row, column]:
                 pen.rectangle(box(column * cell, (column + 1) * cell, row * cell, (row + 1) * cell), (110, 110, 120))
-    for (west, east, _, top, south, north), material in list(zip(game["boxes"], game["box_material"], strict=True))[
-        : game["num_boxes"]
-    ]:
+    boxes, ovals = game["boxes"][: game["num_boxes"]], game["ovals"][: game["num_ovals"]]
+    for (west, east, _, top, south, north), material in zip(boxes, game["box_material"], strict=False):
         if top > 0:
             pen.rectangle(box(west, east, south, north), average_colour(env.games, material), (60, 60, 60))
-    for (x, _, z, radius, _), material in list(zip(game["ovals"], game["oval_material"], strict=True))[
-        : game["num_ovals"]
-    ]:
-        pen.ellipse(
-            box(x - radius, x + radius, z - radius, z + radius), average_colour(env.games, material), (60, 60, 60)
-        )
+    for (x, _, z, radius, _), material in zip(ovals, game["oval_material"], strict=False):
+        around = box(x - radius, x + radius, z - radius, z + radius)
+        pen.ellipse(around, average_colour(env.games, material), (60, 60, 60))
     for (x_0, z_0), (x_1, z_1) in itertools.pairwise(route):
         if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
             pen.line((x_0 * scale, fine - z_0 * scale, x_1 * scale, fine - z_1 * scale), (40, 90, 220), 4)
@@ -133,5 +129,6 @@ def save_animation(pictures: list[np.ndarray], zoom: int, path: Path, every: int
 
 
 def save_sheet(sheet: Image.Image, path: Path) -> None:
+    """As PNG."""
     with replacing(path) as temporary:
         sheet.save(temporary, "PNG")

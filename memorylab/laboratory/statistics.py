@@ -8,11 +8,15 @@ import numpy as np
 from scipy import stats
 from scipy.stats import trim_mean
 
+from memorylab.runs.scores import standard_error
+
 RESAMPLES = 2000
 MEDIAN_RESAMPLES = 400  # at each point of a curve
 
 
 class Estimate(NamedTuple):
+    """A value and its uncertainty."""
+
     value: float
     low: float
     high: float  # of a 95 % interval
@@ -32,13 +36,14 @@ def resampled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
+    """The middle 95 %."""
     low, high = np.percentile(values, [2.5, 97.5])
     return float(low), float(high)
 
 
 def half_interval(scores: Sequence[float] | np.ndarray) -> float:
     """Half the width of Student's 95 % interval for the mean; NaN for one score, of whose error nothing is known."""
-    return float(stats.sem(scores) * stats.t.ppf(0.975, len(scores) - 1)) if len(scores) > 1 else float("nan")
+    return float(standard_error(scores) * stats.t.ppf(0.975, len(scores) - 1))
 
 
 def median_interval(seeds: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -49,6 +54,7 @@ def median_interval(seeds: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.nd
 
 
 def iqm(strata: Strata, seed: int = 0) -> Estimate:
+    """The interquartile mean, with a bootstrap within tasks."""
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([resampled(scores, rng) for scores in strata], axis=1)
     return Estimate(interquartile_mean(strata), *interval(trim_mean(drawn, 0.25, axis=1)))

@@ -18,10 +18,12 @@ class VectorGames(Protocol):
     num_envs: int
 
     def reset(self) -> tuple[np.ndarray, dict[str, Any]]:
-        """First pictures, (B, height, width, 3)."""
+        """First pictures of new episodes in all games."""
+        ...
 
-    def step(self, actions: np.ndarray) -> tuple:
-        """Pictures, rewards, terminated, truncated, info."""
+    def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
+        """Pictures, rewards, terminated, truncated, info; the pictures are drawn into `out` if it is given."""
+        ...
 
 
 class Player:
@@ -45,14 +47,20 @@ class Player:
         """A copy on the agent's device: the environment will rewrite its own."""
         return torch.from_numpy(array).to(self.agent.device, copy=True)
 
-    def play(self) -> tuple[Inputs, Output, Tensor, list[Episode]]:
-        """One step: what was met, what the agent made of it, what it chose, and which episodes ended by that."""
+    def play(self, out: Tensor | None = None) -> tuple[Inputs, Output, Tensor, list[Episode]]:
+        """One step: what was met, what the agent made of it, what it chose, and which episodes ended by that. The
+        pictures that come of it are `out`, if it is given, and are met in the next step."""
         inputs = self.inputs
         output, self.state = self.agent.step(inputs, self.state, self.store)
         actions = torch.multinomial(output.logits.softmax(-1), 1, generator=self.generator)[:, 0]
-        pictures, rewards, terminated, truncated, info = self.env.step(actions.cpu().numpy())
+        target = out.numpy() if out is not None and out.device.type == "cpu" else None
+        pictures, rewards, terminated, truncated, info = self.env.step(actions.cpu().numpy(), out=target)
+        if out is None:
+            out = self.tensor(pictures)
+        elif target is None:
+            out.copy_(torch.from_numpy(pictures))
         rewards = self.tensor(rewards).to(self.agent.dtype)
-        self.inputs = Inputs(self.tensor(pictures), rewards, actions, self.tensor(terminated | truncated))
+        self.inputs = Inputs(out, rewards, actions, self.tensor(terminated | truncated))
         return inputs, output, actions, finished(info)
 
     def state_dict(self) -> dict[str, Tensor]:
@@ -102,6 +110,7 @@ class Actor:
         self.version = 0
         self.player = Player(env, agent, seed)
         self.now, self.last = (empty_trajectory(agent, unroll, env.num_envs) for _ in range(2))
+        self.coming = torch.empty_like(self.now.inputs.pictures[0])  # after the last step, for the next trajectory
         self.state_before_last_step: State | None = None
 
     @torch.no_grad()
@@ -126,12 +135,15 @@ class Actor:
         return Rollout(self.now, episodes, self.version)
 
     def record(self, t: int) -> list[Episode]:
-        """Play a step and keep it as step t."""
-        inputs, output, actions, episodes = self.player.play()
+        """Step t. The pictures that follow are drawn into their own row; only those after the last step, which belong
+        to a trajectory that a learner may still read, are copied there later."""
+        rows = self.now.inputs.pictures
+        inputs, output, actions, episodes = self.player.play(rows[t + 1] if t < self.unroll else self.coming)
         log_mu = output.logits.log_softmax(-1).gather(-1, actions[:, None])[:, 0]
         parts = per_step(inputs, actions, log_mu, output.recalled)
         for part, all_steps in zip(parts, per_step(*self.now[:4]), strict=True):
-            all_steps[t] = part
+            if part.data_ptr() != all_steps[t].data_ptr():
+                all_steps[t] = part
         return episodes
 
     def carry_over(self, state: State) -> None:

@@ -110,12 +110,14 @@ class TrainConfig:
 
 
 def at_least(config: object, least: float, *names: str) -> None:
+    """Or one sentence."""
     for name in names:
         if not getattr(config, name) >= least:
             raise ValueError(f"{name} must be at least {least}, not {getattr(config, name)}")
 
 
 def above(config: object, bound: float, *names: str) -> None:
+    """Or one sentence."""
     for name in names:
         if not getattr(config, name) > bound:
             raise ValueError(f"{name} must be above {bound}, not {getattr(config, name)}")

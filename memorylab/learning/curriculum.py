@@ -22,6 +22,7 @@ class Curriculum:
 
     @property
     def is_over(self) -> bool:
+        """Whether the true level is played."""
         return self.stage >= len(self.config.stages)
 
     def keywords(self) -> dict[str, Any]:
@@ -31,6 +32,7 @@ class Curriculum:
         return find_task(self.task).setting(self.config.keyword, self.config.stages[self.stage])
 
     def text(self) -> str:
+        """The stage in words."""
         return "true level" if self.is_over else f"{self.config.keyword} {self.config.stages[self.stage]}"
 
     def stage_goal(self) -> float:

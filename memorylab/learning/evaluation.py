@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from memorylab.agent.network import MemoryRecallAgent
@@ -11,6 +12,13 @@ from memorylab.learning.actor import Player, VectorGames
 from memorylab.learning.trajectory import Episode
 
 MAX_GAMES = 64
+EVALUATIONS = 1_000_003  # their branch of the seeds
+
+
+def evaluation_seed(seed: int, step: int) -> int:
+    """Other episodes at each evaluation of a run, the same for all models of a comparison; none that training or the
+    command `evaluate` plays."""
+    return int(np.random.SeedSequence((EVALUATIONS, seed, step)).generate_state(1, np.uint64)[0] >> 2)
 
 
 def evaluate(

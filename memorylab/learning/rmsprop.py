@@ -18,6 +18,7 @@ class ImpalaRMSProp(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
+        """As torch.optim has it; a closure is not asked for."""
         for group in self.param_groups:
             weights = [weight for weight in group["params"] if weight.grad is not None]
             if not weights:

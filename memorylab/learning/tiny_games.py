@@ -45,13 +45,16 @@ class TinyGames:
         raise NotImplementedError
 
     def pictures(self) -> np.ndarray:
+        """(B, 20, 20, 3) uint8."""
         return self.cells().repeat(CELL, 1).repeat(CELL, 2)
 
     def reset(self) -> tuple[np.ndarray, dict[str, Any]]:
+        """As MemoryVectorEnv has it."""
         self.records[["step", "score"]] = 0
         return self.pictures(), {}
 
-    def step(self, actions: np.ndarray) -> tuple:
+    def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
+        """As MemoryVectorEnv has it."""
         games = self.records
         asked, button = self.questions()
         rewards = np.where(asked, actions == button, -COST * (actions != WAIT))
@@ -66,12 +69,17 @@ class TinyGames:
             games["seed"][over] = mixed(games["seed"][over])
             games["step"][over] = 0
             games["score"][over] = 0
-        return self.pictures(), rewards, over, np.zeros_like(over), info
+        pictures = self.pictures()
+        if out is not None:
+            out[:] = pictures
+        return pictures, rewards, over, np.zeros_like(over), info
 
     def state(self) -> np.ndarray:
+        """(B, n) uint8."""
         return self.records.view(np.uint8).reshape(self.num_envs, -1).copy()
 
     def restore(self, state: np.ndarray) -> None:
+        """Go on from a state."""
         self.records.view(np.uint8).reshape(self.num_envs, -1)[:] = state
 
 
@@ -85,12 +93,15 @@ class RememberBit(TinyGames):
         self.length, self.scale = n + 1, n
 
     def bit(self) -> np.ndarray:
+        """(B,) what is to be remembered."""
         return (mixed(self.records["seed"]) & np.uint64(1)).astype(np.int64)
 
     def questions(self) -> tuple[np.ndarray, np.ndarray]:
+        """One, at the end."""
         return self.records["step"] == self.scale, 1 + self.bit()
 
     def cells(self) -> np.ndarray:
+        """White on one side, then nothing, then grey."""
         step, side = self.records["step"], np.arange(CELLS) // 3  # columns 0 .. 2 left, 3 and 4 right
         white = (step == 0)[:, None] & (side == self.bit()[:, None])
         row = 255 * white + 128 * (step == self.scale)[:, None]
@@ -123,10 +134,12 @@ class RecallByKey(TinyGames):
         return of_pairs[games, order[games, place]]
 
     def questions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Each pair twice."""
         step, button = self.records["step"], (self.pair() & np.uint64(3)).astype(np.int64)
         return (step < self.scale) | (step >= self.first_question), 1 + button
 
     def cells(self) -> np.ndarray:
+        """A pattern above its mark; nothing in the delay."""
         step, pair = self.records["step"], self.pair()
         cells = np.full((self.num_envs, CELLS, CELLS, 3), GREY, np.uint8)
         bits = pair[:, None] >> np.arange(2, 2 + (CELLS - 1) * CELLS, dtype=np.uint64) & np.uint64(1)

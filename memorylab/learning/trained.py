@@ -9,14 +9,16 @@ from torch import Tensor
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.learning.checkpoints import checkpoints, load_checkpoint, step_of
-from memorylab.learning.run_folder import RunFolder, read_json
 from memorylab.learning.scores import alpha_of, as_curve, best_step
 from memorylab.learning.trajectory import part_of
+from memorylab.runs import RunFolder, read_config
+from memorylab.runs.checkpoints import checkpoints, load_checkpoint, step_of
 from memorylab.tasks.task import Task, find_task
 
 
 class Trained(NamedTuple):
+    """An agent with the weights of a step, and the run it comes from."""
+
     folder: Path
     config: dict[str, Any]
     agent: MemoryRecallAgent
@@ -24,14 +26,13 @@ class Trained(NamedTuple):
 
     @property
     def task(self) -> Task:
+        """The one it was trained on."""
         return find_task(self.config["task"])
 
 
 def load_trained(folder: Path, step: str | int = "snapshot", device: str = "cpu") -> Trained:
     """A run's agent where its training score was best (`snapshot`), at its newest checkpoint (`last`) or at a step."""
-    if not (folder / "config.json").exists():
-        raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
-    config = read_json(folder / "config.json")
+    config = read_config(folder)
     found = find_weights(RunFolder(folder), str(step))
     if found is None:
         raise ValueError(f"{folder} has no checkpoint yet; wait until training has saved one")
@@ -45,6 +46,7 @@ def load_trained(folder: Path, step: str | int = "snapshot", device: str = "cpu"
 
 
 def find_weights(run: RunFolder, step: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """Tensors and facts of the checkpoint that `step` names."""
     known = {step_of(path): path.parent for path in checkpoints(run.checkpoints) + checkpoints(run.snapshot)}
     if step == "last" or not known:
         return load_checkpoint(run.checkpoints)
@@ -66,11 +68,12 @@ def load_snapshot(run: RunFolder) -> tuple[dict[str, Tensor], dict[str, Any]] | 
         tell(f"{run.path} was never evaluated on its training level; its newest weights play, step {found[1]['step']}")
     elif found:
         curve = as_curve(np.array(steps), np.array(scores))
-        best = best_step(curve, alpha_of(read_json(run.path / "config.json")["task"]))
+        best = best_step(curve, alpha_of(read_config(run.path)["task"]))
         if best != found[1]["step"]:
             tell(f"{run.path} has no weights of its best step, {best}; those of step {found[1]['step']} play")
     return found
 
 
 def tell(text: str) -> None:
+    """On the terminal, beside what is asked for."""
     print(f"memorylab: {text}", file=sys.stderr)

@@ -15,6 +15,8 @@ from torch import Tensor
 
 
 class VTrace(NamedTuple):
+    """What V-trace gives the losses."""
+
     v: Tensor  # (T, B): targets for the baseline
     advantages: Tensor  # (T, B): rho_t (r_t + gamma_t v_(t+1) - V(x_t)), for the policy gradient
 
@@ -29,6 +31,7 @@ def vtrace(
     rho_bar: float = 1.0,
     c_bar: float = 1.0,
 ) -> VTrace:
+    """One loop backwards in time: see the module."""
     ratios = log_ratios.exp()
     rho, c = ratios.clamp_max(rho_bar), ratios.clamp_max(c_bar)
     next_values = torch.cat([values[1:], bootstrap[None]])

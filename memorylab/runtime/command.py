@@ -14,6 +14,7 @@ import tyro
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import PRESETS, preset_config
 from memorylab.runtime.display import Display
+from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.training import Training
 from memorylab.tasks.task import find_task
@@ -60,6 +61,7 @@ def train_options(arguments: Sequence[str]) -> TrainOptions:
 
 
 def check_device(name: str) -> None:
+    """Or one sentence."""
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as problem:
@@ -67,6 +69,7 @@ def check_device(name: str) -> None:
 
 
 def check_runtime(options: TrainOptions) -> None:
+    """Or one sentence."""
     if options.runtime == "in-process" and options.cluster != ClusterOptions():
         raise ValueError("the settings of a cluster (--actors, --address ...) need --runtime ray")
     if options.runtime == "ray":
@@ -78,14 +81,16 @@ def check_runtime(options: TrainOptions) -> None:
 
 
 def new_training(options: TrainOptions, out: Path, display: Display) -> Training:
+    """A run with the runtime that was asked for."""
     if options.runtime == "in-process":
-        return Training(options.config, out, options.device, options.threads, display.tell)
-    from memorylab.runtime.on_ray.training import RayTraining  # not everyone has Ray
+        return training_here(options.config, out, options.device, options.threads, display.tell)
+    from memorylab.runtime.on_ray.training import training_on_ray  # not everyone has Ray
 
-    return RayTraining(options.config, out, options.cluster, options.threads, display.tell)
+    return training_on_ray(options.config, out, options.cluster, options.threads, display.tell)
 
 
 def train(arguments: Sequence[str]) -> None:
+    """What `memorylab train` does with what follows."""
     options = train_options(arguments)
     config = options.config
     if options.minutes is not None and not options.minutes > 0:

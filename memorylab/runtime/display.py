@@ -34,6 +34,7 @@ class Display:
             self.live.stop()
 
     def tell(self, report: Report) -> None:
+        """Show how the run stands."""
         if self.live:
             self.live.update(self.table(report))
         elif report.seconds - self.last_line >= LINE_SECONDS or not self.last_line:
@@ -41,11 +42,13 @@ class Display:
             self.console.print(self.line(report), highlight=False, soft_wrap=True)
 
     def left(self, report: Report) -> str:
+        """By steps or minutes, whichever end first."""
         by_steps = (self.steps - report.step) / max(report.rate, 1e-9)
         by_minutes = float("inf") if self.minutes is None else 60 * self.minutes - report.seconds
         return clock(max(min(by_steps, by_minutes), 0.0))
 
     def line(self, report: Report) -> str:
+        """For a file or a pipe."""
         levels = "".join(f" {name} {score:.2f}" for name, score in report.levels.items())
         m = report.metrics
         return (
@@ -56,6 +59,7 @@ class Display:
         )
 
     def table(self, report: Report) -> Table:
+        """For a terminal."""
         table = Table(title=self.title, title_justify="left", show_header=False, box=None, padding=(0, 2))
         for _ in range(4):
             table.add_column(justify="left")
@@ -71,6 +75,7 @@ class Display:
 
 
 def clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
     if seconds == float("inf"):
         return "?"
     return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02d}:{int(seconds) % 60:02d}"

@@ -6,28 +6,36 @@ other, as with the paper's network on a CPU. Either way nothing is copied but th
 always the same: so is the outcome.
 """
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.learning.actor import Actor, Rollout, VectorGames
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning.actor import Actor, Rollout
+from memorylab.learning.config import TrainConfig
+from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner, Metrics
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode, part_of
-
-
-class Progress(NamedTuple):
-    """One update."""
-
-    steps: int
-    metrics: Metrics
-    episodes: list[Episode]
+from memorylab.runtime.protocol import (
+    Checkpoint,
+    Evaluated,
+    GiveWay,
+    MakeGames,
+    Progress,
+    Stage,
+    averaged,
+    nobody_asks,
+)
+from memorylab.runtime.training import Report, Training
 
 
 class Shares(NamedTuple):
@@ -38,35 +46,54 @@ class Shares(NamedTuple):
 
 
 def shares(threads: int, in_turns: bool) -> Shares:
+    """All for each where they take turns, else half."""
     return Shares(threads, threads) if in_turns else Shares(max(threads - threads // 2, 1), max(threads // 2, 1))
 
 
 class InProcess:
+    """The Runtime of one process."""
+
     def __init__(
         self,
-        env: VectorGames,
+        make_games: MakeGames,
         learner: Learner,
         unroll: int,
-        seed: int,
         threads: int,
         stopwatch: Stopwatch,
         in_turns: bool = False,
     ):
-        self.learner, self.unroll, self.stopwatch, self.in_turns = learner, unroll, stopwatch, in_turns
+        self.make_games, self.learner, self.unroll = make_games, learner, unroll
+        self.stopwatch, self.in_turns = stopwatch, in_turns
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
+        self.waiting: Rollout | None = None
         share = shares(threads, in_turns)
         torch.set_num_threads(share.learner)
         self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (share.actor,))
-        self.new_games(env, seed)
 
-    def new_games(self, env: VectorGames, seed: int) -> None:
-        """Play these games from now on."""
-        self.env = env
-        self.actor = Actor(env, self.own_agent, self.unroll, seed)
-        self.waiting: Rollout | None = None
+    def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
+        """See Runtime. A cluster's checkpoint holds no games: new ones begin."""
+        self.new_games(stage)
+        if checkpoint is None:
+            return
+        named, facts = checkpoint
+        self.learner.load_state_dict(named, facts["version"])
+        if "games" not in named:
+            return
+        self.actor.load_state_dict(part_of(named, "actor."))
+        self.env.restore(named["games"].numpy())
+        if facts["waiting_version"] is not None:
+            episodes = [Episode(*row) for row in facts["waiting_episodes"]]
+            self.waiting = Rollout(self.actor.now, episodes, facts["waiting_version"])
+        self.publish()
 
-    def advance(self, share_done: float) -> Progress:
-        """The next update."""
+    def new_games(self, stage: Stage) -> None:
+        """See Runtime."""
+        self.env = self.make_games(seed=stage.seed, **stage.keywords)
+        self.actor = Actor(self.env, self.own_agent, self.unroll, stage.seed)
+        self.waiting = None
+
+    def advance(self, share_done: float, give_way: GiveWay = nobody_asks) -> Progress:
+        """See Runtime."""
         return self.take_turns(share_done) if self.in_turns else self.overlap(share_done)
 
     def take_turns(self, share_done: float) -> Progress:
@@ -98,31 +125,83 @@ class InProcess:
         return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": lag}, episodes)
 
     def collect(self) -> Rollout:
+        """In the actor's thread."""
         with self.stopwatch("acting (beside learning)"):
             return self.actor.collect()
 
     def publish(self) -> None:
+        """The learner's weights to the actor."""
         self.actor.take_weights(list(self.learner.agent.parameters()), self.learner.version)
 
     def tensors(self) -> dict[str, Tensor]:
-        """Between two calls of `advance`: actor, games and the trajectory that waits."""
-        named = {f"actor.{name}": part for name, part in self.actor.state_dict().items()}
-        state: np.ndarray = self.env.state()  # type: ignore[attr-defined]
-        return named | {"games": torch.from_numpy(state)}
+        """See Runtime: also actor, games and the trajectory that waits."""
+        actor = {f"actor.{name}": part for name, part in self.actor.state_dict().items()}
+        return {**self.learner.state_dict(), **actor, "games": torch.from_numpy(self.env.state())}
 
     def facts(self) -> dict[str, Any]:
-        episodes = self.waiting.episodes if self.waiting else []
-        return {"waiting_version": self.waiting.version if self.waiting else None, "waiting_episodes": episodes}
+        """See Runtime."""
+        waiting = self.waiting
+        return {
+            "version": self.learner.version,
+            "waiting_version": waiting.version if waiting else None,
+            "waiting_episodes": waiting.episodes if waiting else [],
+        }
 
-    def restore(self, named: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-        if "games" not in named:  # a cluster's checkpoint: games begin anew
-            return
-        self.actor.load_state_dict(part_of(named, "actor."))
-        self.env.restore(named["games"].numpy())  # type: ignore[attr-defined]
-        if facts["waiting_version"] is not None:
-            episodes = [Episode(*row) for row in facts["waiting_episodes"]]
-            self.waiting = Rollout(self.actor.now, episodes, facts["waiting_version"])
-        self.publish()
+    def summed_up(self, gathered: Sequence[Metrics]) -> tuple[Metrics, list[dict[str, Any]]]:
+        """See Runtime."""
+        return averaged(gathered), []
 
     def close(self) -> None:
+        """See Runtime."""
         self.pool.shutdown()
+
+
+class EvaluatorHere:
+    """Plays at once, one level to a thread, while training waits."""
+
+    is_busy = False
+
+    def __init__(self, config: TrainConfig, agent: MemoryRecallAgent, threads: int):
+        self.config, self.agent, self.threads = config, agent, threads
+        self.done: Evaluated | None = None
+
+    def start(self, step: int, give_way: GiveWay) -> None:
+        """See Evaluator."""
+        c = self.config
+        seed = evaluation_seed(c.seed, step)
+
+        def play(level: str) -> list[Episode]:
+            return evaluate(self.agent, c.task, level, c.evaluation_episodes, seed, 1, give_way)
+
+        with ThreadPoolExecutor(self.threads, "level", torch.set_num_threads, (1,)) as pool:
+            self.done = Evaluated(step, list(pool.map(play, c.evaluation_levels)), self.agent.state_dict())
+
+    def finished(self, wait: bool, give_way: GiveWay) -> Evaluated | None:
+        """See Evaluator."""
+        done, self.done = self.done, None
+        return done
+
+    def forget(self) -> None:
+        """See Evaluator."""
+
+    def close(self) -> None:
+        """See Evaluator."""
+
+
+def training_here(
+    config: TrainConfig,
+    folder: Path,
+    device: str = "cpu",
+    threads: int | None = None,
+    tell: Callable[[Report], None] = lambda _: None,
+) -> Training:
+    """A run in this process."""
+    threads = threads or len(os.sched_getaffinity(0))
+    share = shares(threads, config.in_turns)
+    torch.manual_seed(config.seed)
+    torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
+    learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
+    size = config.agent.height, config.agent.width
+    make_games = partial(MemoryVectorEnv, config.task, "train", config.games, size=size, threads=share.actor)
+    runtime = InProcess(make_games, learner, config.unroll, threads, Stopwatch(), config.in_turns)
+    return Training(config, folder, runtime, EvaluatorHere(config, learner.agent, threads), tell)

@@ -11,12 +11,12 @@ from memorylab.learning import actor
 from memorylab.learning.trained import load_trained
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
-from memorylab.web.recording import Moment, Player, described, place_of, plan_of
+from memorylab.web.recording import Moment, Performer, described, place_of, plan_of
 
 
 def agent_player(
     run: Path, task: str | None = None, level: str = PAPER_LEVELS[0], step: str | int = "snapshot"
-) -> Player:
+) -> Performer:
     """A run's agent, at its snapshot and on its own task unless told otherwise."""
     torch.set_num_threads(1)  # one game is too little work to be shared
     trained = load_trained(run, step)
@@ -24,7 +24,8 @@ def agent_player(
     return player_of(trained.agent, name, task or trained.task.name, level)
 
 
-def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Player:
+def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Performer:
+    """This agent on a task with as many actions."""
     size = agent.config.height, agent.config.width
     actions = find_task(task).actions
     if len(actions) != agent.config.actions:
@@ -37,7 +38,7 @@ def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Pla
         env = MemoryVectorEnv(task, level, 1, threads=1, seed=seed, size=size)
         return moments(env, actor.Player(env, agent, seed))
 
-    return Player(described(task, level, size, name), play)
+    return Performer(described(task, level, size, name), play)
 
 
 @torch.no_grad()

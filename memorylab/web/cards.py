@@ -8,7 +8,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.tasks.task import TASKS, find_task
 from memorylab.web.game import VIEWS, new_games
 from memorylab.web.pages import CARDS
@@ -28,6 +28,7 @@ def draw_card(task: str) -> bytes:
 
 
 def as_png(picture: np.ndarray) -> bytes:
+    """As few bytes as it takes."""
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "PNG", compress_level=1)
     return file.getvalue()

@@ -6,7 +6,7 @@ from pathlib import Path
 from memorylab.web import watch as watching
 from memorylab.web.dashboard import dashboard_app
 from memorylab.web.play import play_app
-from memorylab.web.recording import Player, Recording, human_player, scripted_player
+from memorylab.web.recording import Performer, Recording, human_player, scripted_player
 from memorylab.web.server import serve
 from memorylab.web.store import EpisodeStore
 
@@ -14,18 +14,22 @@ __all__ = ["EpisodeStore", "dashboard", "export_episode", "human_player", "play"
 
 
 def play(scores: Path, host: str, port: int) -> None:
+    """Serve the page on which people play."""
     serve(play_app(EpisodeStore(scores)), host, port, "Play here")
 
 
-def watch(player: Player, seed: int, host: str, port: int) -> None:
+def watch(player: Performer, seed: int, host: str, port: int) -> None:
+    """Serve the page that shows someone at play."""
     serve(watching.watch_app(player, seed), host, port, "Watch here")
 
 
-def export_episode(player: Player, seed: int, path: Path, on_step: Callable[[], None]) -> None:
+def export_episode(player: Performer, seed: int, path: Path, on_step: Callable[[], None]) -> None:
+    """One episode as a file of HTML."""
     recording = Recording(player, seed)
     recording.record(on_step)
     watching.export(recording, path)
 
 
 def dashboard(folder: Path, host: str, port: int) -> None:
+    """Serve the page of the runs."""
     serve(dashboard_app(folder), host, port, "Runs here")

@@ -1,8 +1,8 @@
 """The runs in a folder with their curves, read anew while training goes on."""
 
-import csv
-import json
+import math
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from memorylab.runs import RunFolder, read_config, read_scores, standard_error
 from memorylab.web.pages import page_routes
 
 MAX_POINTS = 300  # of a curve; more cannot be seen
@@ -29,13 +30,16 @@ class Runs:
         self.known: dict[Path, tuple[tuple[float, ...], dict[str, Any]]] = {}
 
     def read(self) -> list[dict[str, Any]]:
+        """All of them, in the order of their names."""
         return [self.run(config.parent) for config in sorted(self.configs())]
 
     def configs(self) -> list[Path]:
+        """What makes a folder a run, not too deep below."""
         patterns = ("/".join([*["*"] * depth, "config.json"]) for depth in range(MAX_DEPTH + 1))
         return [path for pattern in patterns for path in self.folder.glob(pattern)]
 
     def run(self, folder: Path) -> dict[str, Any]:
+        """One run, read anew if a file changed."""
         files = [folder / name for name in ("config.json", "metrics.csv", "scores.csv")]
         stamp = tuple(file.stat().st_mtime if file.exists() else 0.0 for file in files)
         if self.known.get(folder, ((), {}))[0] != stamp:
@@ -43,26 +47,17 @@ class Runs:
         return {**self.known[folder][1], "is_active": time.time() - max(stamp[1:]) < ACTIVE_SECONDS}
 
     def told(self, folder: Path) -> dict[str, Any]:
+        """What the page shows of it."""
         relative = folder.relative_to(self.folder)
         name = str(relative) if relative.parts else folder.resolve().name
         try:
-            config = dict(json.loads((folder / "config.json").read_text()))
-        except (ValueError, TypeError, OSError) as problem:
+            config = read_config(folder)
+        except (ValueError, OSError) as problem:
             return {"name": name, "problem": f"config.json cannot be read: {problem}", "curves": {}, "levels": {}}
         facts = {key: str(config.get(key, "")) for key in ("task", "model", "preset", "seed")}
-        rows = whole_rows(folder / "metrics.csv")
+        rows = RunFolder(folder).read_metrics()
         stage = rows[-1].get("stage", "") if rows else ""
         return {"name": name, **facts, "stage": stage, "curves": curves(rows), "levels": levels(folder)}
-
-
-def whole_rows(file: Path) -> list[dict[str, str]]:
-    """The whole rows of a file that may be growing; a last line without its end is left for next time."""
-    if not file.exists():
-        return []
-    text = file.read_text(errors="replace")
-    whole = text[: text.rfind("\n") + 1]
-    rows = csv.DictReader(whole.splitlines())
-    return [row for row in rows if None not in row.values() and None not in row]
 
 
 def curves(rows: list[dict[str, str]]) -> dict[str, Curve]:
@@ -97,21 +92,20 @@ def as_number(text: str | None) -> float | None:
 def levels(folder: Path) -> dict[str, Curve]:
     """level -> [step, mean, standard error] of its evaluations."""
     returns: dict[str, dict[float, list[float]]] = {}
-    for row in whole_rows(folder / "scores.csv"):
-        step, value = as_number(row.get("step")), as_number(row.get("return"))
-        if step is not None and value is not None:
-            returns.setdefault(row.get("level", ""), {}).setdefault(step, []).append(value)
+    with suppress(ValueError):  # a file of something else
+        for row in read_scores(folder / "scores.csv"):
+            returns.setdefault(row.level, {}).setdefault(row.step, []).append(row.score)
     return {level: [summary(step, values) for step, values in steps.items()] for level, steps in returns.items()}
 
 
 def summary(step: float, values: list[float]) -> list[float]:
-    n = len(values)
-    mean = sum(values) / n
-    spread = sum((value - mean) ** 2 for value in values) / max(n - 1, 1)
-    return [step, mean, (spread / n) ** 0.5]
+    """An evaluation: its step, mean and standard error."""
+    error = standard_error(values)
+    return [step, sum(values) / len(values), 0.0 if math.isnan(error) else error]  # no band around a single one
 
 
 def dashboard_app(folder: Path) -> Starlette:
+    """The page and what it asks for."""
     runs = Runs(folder)
 
     def send_runs(request: Request) -> Response:  # not async: Starlette runs it in a thread, for it reads files

@@ -23,7 +23,7 @@ loading = Lock()
 
 
 @dataclass(frozen=True)
-class Episode:
+class PlayedEpisode:
     """All that is needed to see it again, bit for bit."""
 
     task: str
@@ -36,6 +36,7 @@ class Episode:
 
     @property
     def score(self) -> float:
+        """The sum of its rewards."""
         return float(self.rewards.sum(dtype=np.float64))
 
 
@@ -45,6 +46,7 @@ def actions_of(task: Task) -> tuple[str, ...]:
 
 
 def new_seed() -> int:
+    """Nobody can foretell it."""
     return secrets.randbits(SEED_BITS)
 
 
@@ -58,6 +60,7 @@ def loaded(task: str, level: str, size: tuple[int, int]) -> Games:
 
 
 def new_games(task: str, level: str, size: tuple[int, int]) -> Games:
+    """One game that nobody else plays."""
     with loading:
         games = loaded(find_task(task).name, level, size)
     return deepcopy(games, {id(games.stimuli): games.stimuli})  # stimuli are only read: all copies share them
@@ -89,6 +92,7 @@ class PlayedGame:
 
     @property
     def is_over(self) -> bool:
+        """By the rules or by the clock."""
         return bool(self.games.terminated[0] or self.games.truncated[0])
 
     @property
@@ -98,15 +102,18 @@ class PlayedGame:
 
     @property
     def score(self) -> float:
+        """So far."""
         return float(self.record["score"])
 
     @property
     def count(self) -> int:
+        """Of what `counted` names."""
         counter = self.games.task.counter
         return int(self.record[counter[0]]) if counter else 0
 
     @property
     def scale(self) -> Any:
+        """As it was drawn for this episode."""
         return self.games.scale_records[self.record["scale_number"]]
 
     @property
@@ -116,6 +123,7 @@ class PlayedGame:
 
     @property
     def seconds_left(self) -> float:
+        """By the clock of the game."""
         return self.seconds - float(self.record["frame"]) / FRAMES_PER_SECOND
 
     def counted(self) -> dict[str, Any] | None:
@@ -125,14 +133,15 @@ class PlayedGame:
         field, label = self.games.task.counter
         return {"label": label, "of": int(self.scale["trials"]) if field == "trial" else None}
 
-    def episode(self) -> Episode:
+    def episode(self) -> PlayedEpisode:
+        """What has been played so far."""
         rewards = np.array(self.rewards, np.float32)
-        return Episode(
+        return PlayedEpisode(
             self.games.task.name, self.games.level, self.seed, *self.size, bytes(self.actions), rewards
         )  # fmt: skip
 
 
-def replay(episode: Episode) -> Iterator[PlayedGame]:
+def replay(episode: PlayedEpisode) -> Iterator[PlayedGame]:
     """The game before its first step, then after each; the same pictures and rewards as when it was played."""
     game = PlayedGame(episode.task, episode.level, episode.seed, (episode.height, episode.width))
     yield game

@@ -69,6 +69,8 @@ class Guard:
         return f"memorylab_{scope['server'][1]}" if scope.get("server") else "memorylab"
 
     def with_headers(self, scope: Scope, send: Send) -> Send:
+        """What every answer carries."""
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)

@@ -24,6 +24,7 @@ def page_routes(page: str, *others: str) -> list[Route]:
 
 
 def fixed_route(path: str, file: Path) -> Route:
+    """A file that never changes."""
     content = file.read_bytes()
 
     async def answer(request: Request) -> Response:

@@ -58,6 +58,7 @@ class Room:
         self.players = 0
 
     async def enter(self, socket: WebSocket) -> None:
+        """A seat for one more until they leave, if there is one."""
         await socket.accept()
         if self.players >= MAX_PLAYERS:
             await socket.send_json({"say": "refused", "why": "All places are taken; try again in a few minutes."})
@@ -134,6 +135,7 @@ class Seat:
         return await asyncio.to_thread(self.store.add, self.game.episode(), outcome, name, began, seconds)
 
     async def tell_end(self, number: int | None, seconds: float) -> None:
+        """What the episode came to."""
         await self.send_picture()
         task, level = self.game.games.task.name, self.game.games.level
         human = paper_scores().get((task, "human", level))
@@ -151,6 +153,7 @@ class Seat:
     # --- stepping
 
     async def step_on(self) -> None:
+        """To the end of the episode, a step whenever one is due."""
         now = asyncio.get_running_loop().time
         due = now()
         while not self.game.is_over:
@@ -177,6 +180,7 @@ class Seat:
             await self.send_picture()
 
     async def send_picture(self) -> None:
+        """What is seen now."""
         game = self.game
         header = HEADER.pack(len(game.actions), self.heard, game.score, max(game.seconds_left, 0.0), game.count)
         picture = zlib.compress(game.picture.tobytes(), 1)  # half the time that a PNG takes
@@ -184,6 +188,7 @@ class Seat:
         await self.socket.send_bytes(header + picture)
 
     async def say(self, word: str, **facts: Any) -> None:
+        """A message to the page."""
         await self.socket.send_json({"say": word, **facts})
 
     # --- listening
@@ -204,6 +209,7 @@ class Seat:
             return None
 
     async def listen(self) -> None:
+        """What the page says, until it hangs up."""
         while True:
             message = await self.hear()
             match message["do"]:
@@ -221,6 +227,7 @@ class Seat:
                     await self.refuse("not now")
 
     def note_drawn(self) -> None:
+        """The page has shown a picture."""
         self.drawn = min(self.drawn + 1, self.sent)
         self.has_drawn.set()
 
@@ -240,6 +247,7 @@ class Seat:
                 await self.refuse(str(problem))
 
     async def refuse(self, why: str) -> None:
+        """A message that makes no sense; after too many of them the connection ends."""
         self.bad_messages += 1
         log.warning("a message was refused: %s", why)
         if self.bad_messages >= MAX_BAD_MESSAGES:
@@ -247,6 +255,7 @@ class Seat:
         await self.say("refused", why=why)
 
     async def hang_up(self, why: str) -> None:
+        """The end."""
         log.warning("a connection was closed: %s", why)
         await self.socket.close(1008)
         raise WebSocketDisconnect(1008, why)
@@ -288,6 +297,7 @@ def understood(text: str | None) -> dict[str, Any]:
 
 
 def check_field(name: str, value: Any, allowed: Any) -> None:
+    """Or one sentence."""
     expected = int if isinstance(allowed, range) else allowed if isinstance(allowed, type) else type(allowed[0])
     if type(value) is not expected or (not isinstance(allowed, type) and value not in allowed):
         raise Refused(f"{name} has a value that it cannot have")
@@ -308,6 +318,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def described(task: Task) -> dict[str, Any]:
+    """A task as the page shows it."""
     levels = [
         {"name": name, "stimuli": level.stimuli, "scale": " or ".join(scale.text() for scale in task.scales_of(name))}
         for name, level in LEVELS.items()
@@ -324,6 +335,7 @@ def described(task: Task) -> dict[str, Any]:
 
 
 async def send_catalogue(request: Request) -> Response:
+    """All tasks and levels."""
     return JSONResponse(await asyncio.to_thread(catalogue))
 
 
@@ -340,6 +352,7 @@ def card_route(task: str) -> Route:
 
 
 def play_app(store: EpisodeStore) -> Starlette:
+    """The page, its files and the games."""
     return Starlette(
         routes=[
             *page_routes("play.html", "play.js"),

@@ -35,7 +35,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Player:
+class Performer:
     """Someone who can be recorded: a name to show, and an episode for each seed."""
 
     facts: dict[str, Any]
@@ -45,7 +45,7 @@ class Player:
 class Recording:
     """An episode that grows while it is played. Pieces are whole once they are in `pieces`."""
 
-    def __init__(self, player: Player, seed: int):
+    def __init__(self, player: Performer, seed: int):
         self.facts = {**player.facts, "seed": str(seed)}  # as text: a browser would round a large number
         self.moments = player.play(seed)
         self.pieces: list[bytes] = []
@@ -90,6 +90,7 @@ def unpacked(piece: bytes, height: int, width: int) -> tuple[list[dict[str, Any]
 
 
 def facts_of(moment: Moment) -> dict[str, Any]:
+    """What a browser needs of a moment, rounded."""
     facts = {
         "action": moment.action,
         "reward": round(moment.reward, 4),
@@ -107,6 +108,7 @@ def facts_of(moment: Moment) -> dict[str, Any]:
 
 
 def place_of(games: Games) -> dict[str, float] | None:
+    """Where a walker stands; None in tasks that are not walked through."""
     game = games.records[0]
     if "solid" not in game.dtype.names:
         return None
@@ -140,10 +142,12 @@ def plan_of(games: Games) -> dict[str, Any] | None:
 
 
 def rounded(*values: float) -> list[float]:
+    """To centimetres."""
     return [round(float(value), 2) for value in values]
 
 
 def hexadecimal(games: Games, material: int) -> str:
+    """The colour of a material."""
     return "#{:02x}{:02x}{:02x}".format(*average_colour(games, material))
 
 
@@ -153,6 +157,7 @@ def hexadecimal(games: Games, material: int) -> str:
 def described(
     task: str, level: str, size: tuple[int, int], player: str, actions: tuple[str, ...] | None = None
 ) -> dict[str, Any]:
+    """What stands above a recording."""
     found = find_task(task)
     return {
         "player": player,
@@ -166,7 +171,8 @@ def described(
     }
 
 
-def scripted_player(task: str, level: str, name: str) -> Player:
+def scripted_player(task: str, level: str, name: str) -> Performer:
+    """One that comes with the task."""
     size = VIEWS["agent"]
 
     def play(seed: int) -> Iterator[Moment]:
@@ -181,10 +187,10 @@ def scripted_player(task: str, level: str, name: str) -> Player:
             moment.reward, is_over = float(rewards[0]), bool(terminated[0] or truncated[0])
             yield moment
 
-    return Player(described(task, level, size, f"{name} player"), play)
+    return Performer(described(task, level, size, f"{name} player"), play)
 
 
-def human_player(played: Played) -> Player:
+def human_player(played: Played) -> Performer:
     """A person, whose one episode is always the same."""
     episode = played.episode
 
@@ -197,4 +203,4 @@ def human_player(played: Played) -> Player:
     name = f"{played.player or 'someone'}, episode {played.id}"
     actions = actions_of(find_task(episode.task))
     facts = described(episode.task, episode.level, (episode.height, episode.width), name, actions)
-    return Player({**facts, "is_only": True}, play)
+    return Performer({**facts, "is_only": True}, play)

@@ -15,6 +15,7 @@ MAX_CONNECTIONS = 200
 
 
 def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it."""
     if host == "localhost":
         return True
     try:
@@ -24,6 +25,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bound(host: str, port: int) -> socket.socket:
+    """A socket on which the page will answer."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     server = socket.socket(family, socket.SOCK_STREAM)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -57,6 +59,7 @@ def serve(app: ASGIApp, host: str, port: int, title: str) -> None:
 
 
 def server_for(app: ASGIApp, token: str | None = None, host: str = LOOPBACK[0]) -> uvicorn.Server:
+    """Not yet running."""
     config = uvicorn.Config(
         Guard(app, token, {*LOOPBACK, host}),
         log_level="warning",

@@ -1,6 +1,5 @@
 """What people played: one SQLite file."""
 
-import math
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -11,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import task_names
 from memorylab.version import __version__
-from memorylab.web.game import Episode
+from memorylab.web.game import PlayedEpisode
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS episodes (
@@ -48,7 +48,7 @@ class Played:
     began: datetime
     seconds: float
     version: str
-    episode: Episode
+    episode: PlayedEpisode
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class EpisodeStore:
             database.row_factory = sqlite3.Row
             yield database
 
-    def add(self, episode: Episode, outcome: str, player: str | None, began: datetime, seconds: float) -> int:
+    def add(self, episode: PlayedEpisode, outcome: str, player: str | None, began: datetime, seconds: float) -> int:
+        """Its number."""
         row = {
             "outcome": outcome,
             "player": player,
@@ -109,6 +110,7 @@ class EpisodeStore:
             return int(cursor.lastrowid or 0)
 
     def get(self, number: int) -> Played:
+        """By its number, or one sentence."""
         with self.open() as database:
             row = database.execute("SELECT * FROM episodes WHERE id = ?", (number,)).fetchone()
         if row is None:
@@ -116,6 +118,7 @@ class EpisodeStore:
         return played(row)
 
     def all(self) -> list[Played]:
+        """In the order they were played."""
         with self.open() as database:
             return [played(row) for row in database.execute("SELECT * FROM episodes ORDER BY id")]
 
@@ -136,15 +139,15 @@ class EpisodeStore:
         rows = []
         for task, level, *view in sorted(found, key=lambda row: (*map(list.index, order, row), row[2:])):
             scores = np.array(self.scores(task, level, (view[0], view[1])))
-            error = float(scores.std(ddof=1) / len(scores) ** 0.5) if len(scores) > 1 else math.nan
             source = f"people, {view[0]} x {view[1]} pictures"
-            rows.append(HumanScore(task, level, float(scores.mean()), error, len(scores), source))
+            rows.append(HumanScore(task, level, float(scores.mean()), standard_error(scores), len(scores), source))
         return rows
 
 
 def played(row: Any) -> Played:
+    """From a row of the file."""
     rewards = np.frombuffer(row["rewards"], "<f4").astype(np.float32)
     names = ("task", "level", "seed", "height", "width", "actions")
-    episode = Episode(**{name: row[name] for name in names}, rewards=rewards)
+    episode = PlayedEpisode(**{name: row[name] for name in names}, rewards=rewards)
     began = datetime.fromisoformat(row["began"])
     return Played(row["id"], row["outcome"], row["player"], began, row["seconds"], row["version"], episode)

@@ -13,19 +13,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from memorylab.files import replacing
+from memorylab.runs.files import replacing
 from memorylab.web.pages import STATIC, page_routes
-from memorylab.web.recording import Player, Recording
+from memorylab.web.recording import Performer, Recording
 
 
 class Watching:
     """The episode on show; another one replaces it."""
 
-    def __init__(self, player: Player, seed: int):
+    def __init__(self, player: Performer, seed: int):
         self.player, self.next_seed = player, seed
         self.number = 0
 
     def begin(self) -> None:
+        """The next episode, in a thread."""
         self.recording = Recording(self.player, self.next_seed)
         self.next_seed += 1
         self.number += 1
@@ -38,12 +39,14 @@ class Watching:
         self.thread.join()
 
     async def send_facts(self, request: Request) -> Response:
+        """What is known of the episode so far."""
         now = self.recording
         return JSONResponse(
             {**now.facts, "number": self.number, "is_done": now.is_done, "pieces": len(now.pieces), "is_live": True}
         )
 
     async def send_piece(self, request: Request) -> Response:
+        """Some steps of it."""
         number, piece = request.path_params["number"], request.path_params["piece"]
         pieces = self.recording.pieces
         if number != self.number or piece >= len(pieces):
@@ -51,12 +54,14 @@ class Watching:
         return Response(pieces[piece], media_type="application/octet-stream")
 
     async def another(self, request: Request) -> Response:
+        """Another episode instead."""
         await asyncio.to_thread(self.end)
         self.begin()
         return await self.send_facts(request)
 
 
-def watch_app(player: Player, seed: int) -> Starlette:
+def watch_app(player: Performer, seed: int) -> Starlette:
+    """The page and what it asks for."""
     watching = Watching(player, seed)
 
     @asynccontextmanager
@@ -104,5 +109,6 @@ def standalone(recording: Recording) -> str:
 
 
 def export(recording: Recording, path: Path) -> None:
+    """As one file of HTML."""
     with replacing(path) as temporary:
         temporary.write_text(standalone(recording), encoding="utf-8")

@@ -115,17 +115,17 @@ def test_a_failing_run_leaves_the_others_alone(tmp_path, monkeypatch, capsys):
 
 def test_runs_over_a_cluster(tmp_path, monkeypatch, capsys):
     pytest.importorskip("ray")
-    from memorylab.runtime.on_ray import runs
+    from memorylab.runtime.on_ray import sweep
 
     given = []
 
-    def run_many(commands, cpus, gpus, address):
-        given.extend(commands)
-        main(commands[1])
-        yield runs.Ended(1, 0, "", "")
-        yield runs.Ended(0, 2, "", "memorylab: no luck")
+    def run_many(command, arguments, cpus, gpus, address):
+        given.extend(arguments)
+        command(arguments[1])
+        yield sweep.Ended(1, 0, "", "")
+        yield sweep.Ended(0, 2, "", "memorylab: no luck")
 
-    monkeypatch.setattr(runs, "run_many", run_many)
+    monkeypatch.setattr(sweep, "run_many", run_many)
     monkeypatch.setattr(ablate, "report", lambda paths, out, *_, **__: f"report in {out}")
     settings = [text for text in TINY if text != "--threads"]
     settings.remove("1")  # its value: a cluster's run has as many threads as --cpus

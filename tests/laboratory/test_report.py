@@ -9,10 +9,12 @@ from synthetic_runs import write_curves, write_run
 
 from memorylab.cli import main
 from memorylab.laboratory import figures
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.findings import Findings
 from memorylab.laboratory.page import Page
 from memorylab.laboratory.references import yardstick
-from memorylab.laboratory.report import Findings, report, rewards
-from memorylab.laboratory.runs import find_runs
+from memorylab.laboratory.report import report
+from memorylab.laboratory.score_sections import rewards
 from memorylab.tasks.levels import PAPER_LEVELS
 
 AVM = "arbitrary_visuomotor_mapping"

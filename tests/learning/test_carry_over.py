@@ -31,7 +31,7 @@ class Diary:
     def reset(self):
         return self.pictures(), {}
 
-    def step(self, actions):
+    def step(self, actions, *, out=None):
         self.steps += 1
         over = self.steps == LENGTHS
         info = {}
@@ -41,7 +41,10 @@ class Diary:
         self.steps[over] = 0
         self.played += over
         rewards = (10 * np.arange(GAMES) + actions).astype(np.float32)
-        return self.pictures(), rewards, over, np.zeros_like(over), info
+        pictures = self.pictures()
+        if out is not None:
+            out[:] = pictures
+        return pictures, rewards, over, np.zeros_like(over), info
 
 
 class Counter(Controller):
@@ -147,6 +150,24 @@ def test_the_trajectory_handed_over_stays_while_the_next_is_played(counter):
     actor.collect()
     for name, part in trajectory.tensors().items():
         assert torch.equal(part, before[name]), name
+
+
+def test_pictures_are_drawn_where_they_are_learned_from(counter, monkeypatch):
+    """But for the first of a trajectory, which is carried over, and the second, which the last step left behind."""
+    drawn, step = [], Diary.step
+
+    def watched(self, actions, *, out=None):
+        drawn.append(out.ctypes.data)
+        return step(self, actions, out=out)
+
+    monkeypatch.setattr(Diary, "step", watched)
+    actor = Actor(Diary(), counter, UNROLL)
+    actor.collect()
+    for _ in range(3):
+        drawn.clear()
+        rows = [row.data_ptr() for row in actor.collect().trajectory.inputs.pictures]
+        assert drawn[:-1] == rows[2:]
+        assert drawn[-1] not in rows
 
 
 def test_evaluation_counts_and_plays_as_many_in_each_game(counter, monkeypatch):

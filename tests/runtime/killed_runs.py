@@ -19,8 +19,8 @@ from tiny_runs import UPDATE, make_hasty, rows, tiny_config, trained
 
 from memorylab.agent import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning.checkpoints import checkpoints
 from memorylab.learning.learner import Learner
+from memorylab.runs.checkpoints import checkpoints
 from memorylab.runtime import training
 
 

@@ -20,23 +20,26 @@ from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
 from memorylab.cli import main
-from memorylab.laboratory.normalised import snapshot
-from memorylab.laboratory.runs import find_runs
-from memorylab.learning.checkpoints import checkpoints, load_checkpoint
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import snapshot
 from memorylab.learning.config import LearnerConfig
-from memorylab.learning.evaluation import play_episodes
+from memorylab.learning.evaluation import evaluation_seed, play_episodes
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.tiny_games import SIDE, RememberBit
 from memorylab.learning.trained import load_trained
+from memorylab.runs.checkpoints import checkpoints, load_checkpoint
 from memorylab.runtime import training as module
+from memorylab.runtime.command import train
 from memorylab.runtime.on_ray import cluster as cluster_module
+from memorylab.runtime.on_ray.actor_pool import ActorPool
 from memorylab.runtime.on_ray.cluster import probe
-from memorylab.runtime.on_ray.crew import Crew
-from memorylab.runtime.on_ray.learners import LearnerLost, Learners
+from memorylab.runtime.on_ray.learners import Learners
 from memorylab.runtime.on_ray.options import ClusterOptions
-from memorylab.runtime.on_ray.runs import run_many
 from memorylab.runtime.on_ray.runtime import RayRuntime
-from memorylab.runtime.on_ray.training import RayTraining
+from memorylab.runtime.on_ray.sweep import run_many
+from memorylab.runtime.on_ray.training import training_on_ray
+from memorylab.runtime.protocol import LearnerLost, Stage
+from memorylab.runtime.training import Training
 
 SYSTEM = {
     "health_check_initial_delay_ms": 0,
@@ -69,8 +72,8 @@ def hasty(monkeypatch):
     torch.set_num_threads(threads)
 
 
-def ray_run(config, folder: Path, **options) -> RayTraining:
-    training = RayTraining(config, folder, ClusterOptions(**options), threads=1)
+def ray_run(config, folder: Path, **options) -> Training:
+    training = training_on_ray(config, folder, ClusterOptions(**options), threads=1)
     try:
         training.run()
     finally:
@@ -82,8 +85,8 @@ def at_update(monkeypatch, number: int, act) -> None:
     """Call `act` with the runtime after the update of that number."""
     plain, calls = RayRuntime.advance, []
 
-    def watched(self, share_done):
-        progress = plain(self, share_done)
+    def watched(self, *arguments):
+        progress = plain(self, *arguments)
         calls.append(None)
         if len(calls) == number:
             act(self)
@@ -118,18 +121,18 @@ def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path):
         assert torch.equal(part, here[name]), name
     assert all(facts[name] == other[name] for name in ("step", "version", "episodes", "curriculum"))
     longer = trained(replace(config, steps=50 * UPDATE), tmp_path / "ray")  # and on in one process
-    assert (longer.step, longer.learner.version) == (50 * UPDATE, 50)
+    assert (longer.step, longer.runtime.learner.version) == (50 * UPDATE, 50)
 
 
 def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_path, monkeypatch, capsys):
     def lose_a_node(runtime: RayRuntime) -> None:
-        away = [i for i, m in enumerate(runtime.crew.members) if node_of(m.handle) != cluster.head_node.node_id]
+        away = [i for i, m in enumerate(runtime.pool.members) if node_of(m.handle) != cluster.head_node.node_id]
         until = time.monotonic() + 100
         while not any(arrival.actor == away[0] for arrival in runtime.ready):
             assert time.monotonic() < until
-            runtime.ready += runtime.crew.arrivals(1.0)
+            runtime.ready += runtime.pool.arrivals(1.0)
             runtime.ready = [arrival for arrival in runtime.ready if arrival.actor == away[0]]
-        kill_node(cluster, node_of(runtime.crew.members[away[0]].handle))
+        kill_node(cluster, node_of(runtime.pool.members[away[0]].handle))
 
     at_update(monkeypatch, 10, lose_a_node)
     at_update(monkeypatch, 20, lambda _: cluster.add_node(num_cpus=1, **NODE))
@@ -138,7 +141,7 @@ def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_p
     metrics = rows(tmp_path / "metrics.csv")
     assert float(metrics[0]["bytes_per_step"]) * games * UNROLL > 100_000
     assert [int(row["step"]) for row in metrics] == [games * UNROLL * update for update in range(1, 41)]
-    assert done.learner.version == 40, "every step that was counted was learned from, once"
+    assert done.runtime.learner.version == 40, "every step that was counted was learned from, once"
     assert metrics[-1]["actors_replaced"] == "1"
     assert capsys.readouterr().err.count("died and is replaced") == 1
 
@@ -147,25 +150,25 @@ def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path
     """A run that began in one process."""
     settings = {"evaluation_levels": ("train",), "evaluation_episodes": 1}
     trained(tiny_config(**settings, steps=5 * UPDATE), tmp_path)
-    save = RayTraining.save
+    save = Training.save
 
     def seldom(self):
         if self.step % (7 * UPDATE) == 0 or self.step == self.config.steps:
             save(self)
 
-    monkeypatch.setattr(RayTraining, "save", seldom)
+    monkeypatch.setattr(Training, "save", seldom)
     monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
-    at_update(monkeypatch, 1, lambda _: os.kill(worker_named("ray::Evaluator"), signal.SIGKILL))
+    at_update(monkeypatch, 1, lambda _: os.kill(worker_named("ray::RemoteEvaluator"), signal.SIGKILL))
     at_update(monkeypatch, 7, lambda runtime: os.kill(process_of(runtime.learner.workers[0]), signal.SIGKILL))
     done = ray_run(tiny_config(**settings, steps=30 * UPDATE), tmp_path)
     assert [int(row["step"]) for row in rows(tmp_path / "metrics.csv")] == list(range(UPDATE, 30 * UPDATE + 1, UPDATE))
-    assert done.learner.version == 30
+    assert done.runtime.learner.version == 30
     assert f"the learner died at step {12 * UPDATE}; going on from step {7 * UPDATE}" in capsys.readouterr().err
     evaluated = [int(row["step"]) for row in rows(tmp_path / "scores.csv")]
     assert evaluated == sorted(set(evaluated)), "no evaluation twice"
     assert evaluated[-1] == 30 * UPDATE
     seeds = {int(row["step"]): int(row["seed"]) for row in rows(tmp_path / "scores.csv")}
-    assert seeds == {step: module.evaluation_seed(0, step) for step in seeds}, "as in one process"
+    assert seeds == {step: evaluation_seed(0, step) for step in seeds}, "as in one process"
     (run,) = find_runs([tmp_path], pytest.fail)
     assert load_trained(tmp_path).step == snapshot(run).step
 
@@ -174,7 +177,7 @@ def test_a_stopped_actor_holds_up_nobody_and_its_old_trajectory_is_dropped(clust
     stopped = []
 
     def stop(runtime: RayRuntime) -> None:
-        stopped.append(process_of(runtime.crew.members[1].handle))
+        stopped.append(process_of(runtime.pool.members[1].handle))
         os.kill(stopped[0], signal.SIGSTOP)
 
     def go_on(_: RayRuntime) -> None:
@@ -203,8 +206,9 @@ def test_a_bit_is_learned_by_two_actors_and_two_learners(cluster):
     base = AgentConfig(encoder="small", height=SIDE, width=SIDE, actions=RememberBit.actions, **sizes)
     agent = model_config("lstm", base)
     learners = Learners(agent, LearnerConfig(reduction="mean", **BIT), seed=0, learners=2)
-    runtime = RayRuntime(learners, Crew(agent, unroll=24, actors=2), 2, Stopwatch())
-    runtime.new_games(partial(RememberBit, 5, 8), seed=0)
+    pool = ActorPool(partial(RememberBit, 5, 8), agent, unroll=24, actors=2)
+    runtime = RayRuntime(learners, pool, 2, Stopwatch())
+    runtime.begin(Stage({}, seed=0))
     scores: list[float] = []
     for _ in range(500):
         scores += [episode.score for episode in runtime.advance(0.0).episodes]
@@ -304,8 +308,8 @@ def test_a_wrong_address_is_told_within_30_seconds(monkeypatch):
 
 def test_many_runs_share_the_cluster_and_survive_a_kill(cluster, tmp_path):
     few = [*TINY, "--evaluate-every", "0", "--steps", "2000", "--threads", "1"]
-    trains = [["train", "avm", *few, "--out", str(tmp_path / name)] for name in ("one", "two")]
-    running = run_many([*trains, ["train", "nosuch"]])
+    arguments = [["avm", *few, "--out", str(tmp_path / name)] for name in ("one", "two")]
+    running = run_many(train, [*arguments, ["nosuch"]])
     ended = [next(running)]
     assert ended[0].code == 2
     assert "unknown task 'nosuch'" in ended[0].error

@@ -14,6 +14,7 @@ from memorylab.learning.learner import Learner
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.tiny_games import COST, SIDE, WAIT, RecallByKey, RememberBit, TinyGames
 from memorylab.runtime.in_process import InProcess
+from memorylab.runtime.protocol import Stage
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +110,8 @@ def score_after(
     agent = MemoryRecallAgent(replace(model_config(model, base), **settings.pop("parts", {})))
     unroll = settings.pop("unroll")
     config = LearnerConfig(adam_epsilon=1e-8, gradient_norm=1.0, reduction="mean", **settings)
-    runtime = InProcess(env, Learner(agent, config), unroll, seed=0, threads=1, stopwatch=Stopwatch())
+    runtime = InProcess(lambda seed: env, Learner(agent, config), unroll, threads=1, stopwatch=Stopwatch())
+    runtime.begin(Stage({}, seed=0))
     scores: list[float] = []
     for _ in range(updates):
         scores += [episode.score for episode in runtime.advance(0.0).episodes]

@@ -19,16 +19,18 @@ from tiny_runs import GAMES, UPDATE, assert_same_run, make_hasty, quick_evaluate
 from memorylab.agent import MemoryRecallAgent
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.laboratory.normalised import snapshot
-from memorylab.laboratory.runs import find_runs
-from memorylab.learning import checkpoints
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import snapshot
 from memorylab.learning.actor import Actor
-from memorylab.learning.evaluation import evaluate
+from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trained import load_trained
 from memorylab.learning.trajectory import Episode
+from memorylab.runs import checkpoints
+from memorylab.runtime import in_process
 from memorylab.runtime import training as module
+from memorylab.runtime.in_process import training_here
 from memorylab.runtime.training import Training
 
 
@@ -108,7 +110,7 @@ def test_ctrl_c_in_an_evaluation_and_going_on_is_the_same_run(whole_run, tmp_pat
         return quick_evaluate(*arguments, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "evaluate", interrupted)
+        patch.setattr(in_process, "evaluate", interrupted)
         with pytest.raises(KeyboardInterrupt):
             trained(tiny_config(), tmp_path)
     trained(tiny_config(), tmp_path)
@@ -166,7 +168,7 @@ def timed_run(folder: Path, monkeypatch, minutes: float) -> list[float]:
     with monkeypatch.context() as patch:
         patch.setattr(module.time, "perf_counter", lambda: float(next(ticks)))
         config = tiny_config(evaluate_every=0, steps=10**9)
-        training = Training(replace(config, learner=replace(config.learner, schedule="linear")), folder, threads=1)
+        training = training_here(replace(config, learner=replace(config.learner, schedule="linear")), folder, threads=1)
         training.run(minutes)
         training.close()
     rate = config.learner.learning_rate
@@ -192,7 +194,7 @@ def test_minutes_of_earlier_calls_count_when_a_run_is_made_longer(tmp_path, monk
 
 
 def test_steps_end_a_run_that_has_minutes_left(tmp_path):
-    training = Training(tiny_config(evaluate_every=0), tmp_path, threads=1)
+    training = training_here(tiny_config(evaluate_every=0), tmp_path, threads=1)
     training.seconds = 30.0
     training.step = 30 * UPDATE
     assert training.share_done(None) == training.share_done(1.0) == 0.75
@@ -210,11 +212,11 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 def test_nan_stops_the_run_and_leaves_the_last_good_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "CHECKPOINT_SECONDS", -1.0)
-    training = Training(tiny_config(), tmp_path, threads=1)
+    training = training_here(tiny_config(), tmp_path, threads=1)
 
     def poison() -> None:
         with torch.no_grad():
-            training.learner.agent.baseline.weight[0, 0] = float("nan")
+            training.runtime.learner.agent.baseline.weight[0, 0] = float("nan")
 
     at_update(monkeypatch, Training, "save", 12, poison)
     with pytest.raises(RuntimeError, match="the loss became nan at update 13; the last good checkpoint is in"):
@@ -348,6 +350,7 @@ def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
     file = tmp_path / "config.json"
     config = json.loads(file.read_text())
     del config["learner"]["reward_clipping"]
+    del config["format"]
     file.write_text(json.dumps(config))
     other = replace(tiny_config().learner, reward_clipping="abs_one")
     with pytest.raises(ValueError, match=r"learner\.reward_clipping is 'none' there, not 'abs_one'"):
@@ -388,7 +391,7 @@ def scripted_scores(monkeypatch, train: list[float]) -> None:
         score = next(left) if level == "train" else 0.0
         return [Episode(game, score, 1, 1.0, seed) for game in range(16)]
 
-    monkeypatch.setattr(module, "evaluate", play)
+    monkeypatch.setattr(in_process, "evaluate", play)
 
 
 def test_the_weights_of_the_best_evaluation_are_kept(tmp_path, monkeypatch):
@@ -398,9 +401,7 @@ def test_the_weights_of_the_best_evaluation_are_kept(tmp_path, monkeypatch):
     before = Training.record
     monkeypatch.setattr(
         Training, "record",
-        lambda self, step, levels, played, weights: [
-            seen.append(weights["policy.bias"].clone()), before(self, step, levels, played, weights),
-        ],
+        lambda self, done: [seen.append(done.weights["policy.bias"].clone()), before(self, done)],
     )  # fmt: skip
     training = trained(tiny_config(), tmp_path)
     tensors, facts = checkpoints.load_checkpoint(tmp_path / "snapshot")
@@ -443,10 +444,10 @@ def test_every_evaluation_plays_episodes_of_its_own(whole_run):
 
 
 def test_all_models_meet_the_same_episodes_at_the_same_step():
-    seeds = {(seed, step): module.evaluation_seed(seed, step) for seed in range(3) for step in (0, 1000, 2000)}
+    seeds = {(seed, step): evaluation_seed(seed, step) for seed in range(3) for step in (0, 1000, 2000)}
     assert len(set(seeds.values())) == 9
     assert all(0 <= seed < 2**62 for seed in seeds.values())
-    assert module.evaluation_seed(0, 1000) == seeds[0, 1000]
+    assert evaluation_seed(0, 1000) == seeds[0, 1000]
 
 
 # --- evaluation is training without learning

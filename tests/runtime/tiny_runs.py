@@ -10,12 +10,14 @@ from typing import Any
 import torch
 
 from memorylab.agent import model_config
-from memorylab.learning.checkpoints import load_checkpoint
 from memorylab.learning.config import CurriculumConfig, TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.presets import preset_config
+from memorylab.runs.checkpoints import load_checkpoint
+from memorylab.runtime import in_process
 from memorylab.runtime import training as module
+from memorylab.runtime.in_process import training_here
 from memorylab.runtime.training import Training
 from memorylab.tasks.task import find_task
 
@@ -29,7 +31,7 @@ quick_evaluate = partial(evaluate, trials=1, seconds=1)
 def make_hasty(set_attribute: Callable[[object, str, Any], None]) -> None:
     """Every update is reported, an evaluation takes a second of game time, any score passes a stage."""
     set_attribute(module, "REPORT_SECONDS", -1.0)
-    set_attribute(module, "evaluate", quick_evaluate)
+    set_attribute(in_process, "evaluate", quick_evaluate)
     set_attribute(Curriculum, "stage_goal", lambda self: float("inf") if self.is_over else 0.0)
 
 
@@ -51,7 +53,7 @@ def tiny_config(model: str = "mra", **changes: Any) -> TrainConfig:
 
 
 def trained(config: TrainConfig, folder: Path) -> Training:
-    training = Training(config, folder, threads=1)
+    training = training_here(config, folder, threads=1)
     try:
         training.run()
     finally:

@@ -17,13 +17,13 @@ from memorylab.agent import AgentConfig, MemoryRecallAgent
 from memorylab.cli import main
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning import actor
-from memorylab.learning.checkpoints import save_checkpoint
 from memorylab.learning.presets import preset_config
+from memorylab.runs.checkpoints import save_checkpoint
 from memorylab.web.agent_player import agent_player, player_of
 from memorylab.web.game import VIEWS, PlayedGame, replay
 from memorylab.web.recording import (
     Moment,
-    Player,
+    Performer,
     Recording,
     human_player,
     packed,
@@ -44,7 +44,7 @@ def fresh_agent() -> MemoryRecallAgent:
     return MemoryRecallAgent(SMALL)
 
 
-def recorded(player: Player, seed: int = 3) -> tuple[list[dict], np.ndarray]:
+def recorded(player: Performer, seed: int = 3) -> tuple[list[dict], np.ndarray]:
     recording = Recording(player, seed)
     recording.record()
     assert recording.is_done

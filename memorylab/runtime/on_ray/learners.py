@@ -1,6 +1,7 @@
 """The learner of a run as one or more Ray processes."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import mean
 from typing import Any
 
@@ -15,12 +16,9 @@ from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Diverged, Metrics
 from memorylab.runtime.data_parallel import Arrays, DataParallelLearner, find_store, joint_trajectory, serve_store
+from memorylab.runtime.protocol import LearnerLost
 
 DEATH_SECONDS = 20.0  # until Ray knows of a death
-
-
-class LearnerLost(RuntimeError):
-    """A learner's process or node died."""
 
 
 class RemoteLearner:
@@ -38,6 +36,7 @@ class RemoteLearner:
         return self.host, port
 
     def join(self, rank: int, learners: int, host: str, port: int) -> None:
+        """Be one of several that share a batch."""
         if rank > 0:
             self.store = find_store(host, port)
         self.learner.join(self.store, rank, learners, ray.util.get_node_ip_address())
@@ -47,33 +46,42 @@ class RemoteLearner:
         self.batch = joint_trajectory(trajectories, self.learner.agent)
 
     def learn(self, share_done: float) -> tuple[Metrics, list[np.ndarray]]:
+        """An update from what was taken; what it measured, and the new weights."""
         return self.learner.update(self.batch, share_done), self.weights()
 
     def weights(self) -> list[np.ndarray]:
+        """In the order of the agent's parameters."""
         return [np.ascontiguousarray(part.detach().cpu().numpy()) for part in self.learner.agent.parameters()]
 
     def state_dict(self) -> Arrays:
+        """For a checkpoint."""
         return {name: part.cpu().numpy() for name, part in self.learner.state_dict().items()}
 
     def load_state_dict(self, arrays: Arrays, version: int) -> None:
+        """From a checkpoint."""
         self.learner.load_state_dict({name: torch.tensor(part) for name, part in arrays.items()}, version)
 
 
 class Learners:
-    """What the driver calls; `weights` is a future of the newest."""
+    """What the driver calls, after `start`; `weights` is a future of the newest."""
 
     def __init__(
         self, agent: AgentConfig, config: LearnerConfig, seed: int, learners: int = 1, threads: int = 1, gpus: float = 0
     ):
-        self.updates = config.updates
-        self.version = 0
+        self.number, self.updates = learners, config.updates
         self.reduce_loss = sum if config.reduction == "sum" else mean
         remote: Any = ray.remote(num_cpus=threads, num_gpus=gpus)(RemoteLearner)
-        device = "cuda" if gpus else "cpu"
-        self.workers = [remote.remote(agent, config, seed, threads, device) for _ in range(learners)]
-        if learners > 1:
+        self.new_worker = partial(remote.remote, agent, config, seed, threads, "cuda" if gpus else "cpu")
+        self.workers: list[Any] = []
+
+    def start(self) -> None:
+        """New processes with new weights; those of before, if any, end."""
+        self.close()
+        self.version = 0
+        self.workers = [self.new_worker() for _ in range(self.number)]
+        if self.number > 1:
             [place] = each(self.workers[:1], "open_store")
-            await_all([worker.join.remote(rank, learners, *place) for rank, worker in enumerate(self.workers)])
+            await_all([worker.join.remote(rank, self.number, *place) for rank, worker in enumerate(self.workers)])
         self.weights = self.workers[0].weights.remote()
 
     def update(self, trajectories: Sequence[Any], share_done: float) -> Metrics | None:
@@ -101,21 +109,26 @@ class Learners:
         await_all(ray.wait(futures, num_returns=len(futures), timeout=1.0)[0])
 
     def state_dict(self) -> dict[str, Tensor]:
+        """Weights and the optimiser's moments."""
         [arrays] = each(self.workers[:1], "state_dict")
         return {name: torch.tensor(part) for name, part in arrays.items()}
 
     def load_state_dict(self, named: Mapping[str, Tensor], version: int) -> None:
+        """The same in all learners."""
         arrays = ray.put({n: p.numpy() for n, p in named.items() if n.startswith(("agent.", "optimiser."))})
         each(self.workers, "load_state_dict", arrays, version)
         self.version = version
         self.weights = self.workers[0].weights.remote()
 
     def close(self) -> None:
+        """End the processes."""
         for worker in self.workers:
             ray.kill(worker)
+        self.workers = []
 
 
 def each(workers: Sequence[Any], method: str, *arguments: Any) -> list[Any]:
+    """The same call of all of them."""
     return await_all([getattr(worker, method).remote(*arguments) for worker in workers])
 
 

@@ -31,6 +31,7 @@ class ClusterOptions:
                 at_least(self, 1, name)
 
     def games_of_actor(self, config: TrainConfig) -> int:
+        """How many each plays at once."""
         return self.games_per_actor or config.games
 
     def trajectories_per_update(self, config: TrainConfig) -> int:

@@ -5,48 +5,65 @@ batch. So a slow actor holds up nobody, and what waits is never more than a batc
 actor this is the order of the runtime in one process, and so is the outcome.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
+import ray
 from torch import Tensor
 
 from memorylab.learning.learner import Metrics
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
-from memorylab.runtime.in_process import Progress
-from memorylab.runtime.on_ray.crew import Arrival, Crew, MakeGames
+from memorylab.runtime.on_ray.actor_pool import ActorPool, Arrival
 from memorylab.runtime.on_ray.learners import Learners
+from memorylab.runtime.protocol import Checkpoint, GiveWay, Progress, Stage, averaged, nobody_asks
 
 LAGS = (0, 1, 2, 4, 8, 16, 32, 64)  # where the histogram's columns begin
 LOOK_SECONDS = 1.0  # between looks at whether the learner lives and whether to stop
 
 
 class RayRuntime:
+    """The Runtime of a cluster. With `owns_cluster` the connection to it ends with the run."""
+
     def __init__(
         self,
         learner: Learners,
-        crew: Crew,
+        pool: ActorPool,
         trajectories: int,
         stopwatch: Stopwatch,
         in_turns: bool = False,
         max_lag: int = 10**9,
-        give_way: Callable[[], None] = lambda: None,
+        owns_cluster: bool = False,
     ):
-        self.learner, self.crew, self.trajectories = learner, crew, trajectories
+        self.learner, self.pool, self.trajectories = learner, pool, trajectories
         self.stopwatch, self.in_turns, self.max_lag = stopwatch, in_turns, max_lag
-        self.give_way = give_way
+        self.owns_cluster = owns_cluster
         self.ready: list[Arrival] = []
         self.dropped = 0
+        self.reported = perf_counter()
 
-    def new_games(self, games: MakeGames, seed: int) -> None:
-        self.crew.new_games(games, seed)
+    def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
+        """See Runtime. Games are not kept in a checkpoint: a run that goes on begins new ones."""
+        self.learner.start()
+        if checkpoint is not None:
+            named, facts = checkpoint
+            self.learner.load_state_dict(named, facts["version"])
+            self.pool.made = max(self.pool.made, facts.get("actors_made", 0))
+            self.pool.replaced = max(self.pool.replaced, facts.get("actors_replaced", 0))
+        self.pool.renew_seeds()
+        self.new_games(stage)
+
+    def new_games(self, stage: Stage) -> None:
+        """See Runtime."""
+        self.pool.new_games(stage)
         self.ready.clear()
 
-    def advance(self, share_done: float) -> Progress:
-        """The next update."""
+    def advance(self, share_done: float, give_way: GiveWay = nobody_asks) -> Progress:
+        """See Runtime."""
         while True:
             with self.stopwatch("waiting for actors"):
-                self.await_batch()
+                self.await_batch(give_way)
             waiting = len(self.ready)
             batch, self.ready = self.ready[: self.trajectories], self.ready[self.trajectories :]
             lags = [self.learner.version - arrival.note.version for arrival in batch]
@@ -62,51 +79,65 @@ class RayRuntime:
         metrics["bytes_per_step"] = sum(a.note.bytes for a in batch) / sum(a.note.steps for a in batch)
         return Progress(sum(arrival.note.steps for arrival in batch), metrics, episodes)
 
-    def await_batch(self) -> None:
+    def await_batch(self, give_way: GiveWay) -> None:
         """Until `ready` holds a batch, and whatever else has come."""
         wait = 0.0
         while True:
             self.let_play()
-            arrivals = self.crew.arrivals(wait)
+            arrivals = self.pool.arrivals(wait)
             if not arrivals and wait:
                 self.learner.check()  # if it died, nobody will get weights
             self.ready += arrivals
             self.drop_old()
             if len(self.ready) >= self.trajectories:
                 return
-            self.give_way()
+            give_way()
             wait = LOOK_SECONDS
 
     def let_play(self) -> None:
         """Whoever is idle and has nothing waiting, or everyone idle while the learner is short of a batch."""
         waiting = {arrival.actor for arrival in self.ready}
         hungry = len(self.ready) < self.trajectories
-        for index in self.crew.idle():
+        for index in self.pool.idle():
             if hungry or index not in waiting:
-                self.crew.play(index, self.learner.weights, self.learner.version)
+                self.pool.play(index, self.learner.weights, self.learner.version)
 
     def drop_old(self) -> None:
+        """Those that were played with weights of too long ago."""
         fresh = [a for a in self.ready if self.learner.version - a.note.version <= self.max_lag]
         self.dropped += len(self.ready) - len(fresh)
         self.ready = fresh
 
-    def counters(self) -> Metrics:
-        return {"actors_replaced": self.crew.replaced, "trajectories_dropped": self.dropped}
-
     def tensors(self) -> dict[str, Tensor]:
-        """Games are not kept: a run that goes on begins new ones."""
-        return {}
+        """See Runtime."""
+        return self.learner.state_dict()
 
     def facts(self) -> dict[str, Any]:
-        return {"actors_made": self.crew.made, "actors_replaced": self.crew.replaced}
+        """See Runtime."""
+        pool = self.pool
+        return {"version": self.learner.version, "actors_made": pool.made, "actors_replaced": pool.replaced}
 
-    def restore(self, named: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
-        self.crew.made = max(self.crew.made, facts.get("actors_made", 0))
-        self.crew.replaced = max(self.crew.replaced, facts.get("actors_replaced", 0))
+    def summed_up(self, gathered: Sequence[Metrics]) -> tuple[Metrics, list[dict[str, Any]]]:
+        """See Runtime."""
+        now = perf_counter()
+        actors = self.pool.rates(now - self.reported)
+        self.reported = now
+        rates = [row["steps_per_second"] for row in actors]
+        whole = {
+            "policy_lag_max": max(metrics["policy_lag_max"] for metrics in gathered),
+            "actors_replaced": self.pool.replaced,
+            "trajectories_dropped": self.dropped,
+            "actor_rate_least": min(rates),
+            "actor_rate_most": max(rates),
+        }
+        return averaged(gathered) | whole, actors
 
     def close(self) -> None:
+        """See Runtime."""
         self.learner.close()
-        self.crew.close()
+        self.pool.close()
+        if self.owns_cluster:
+            ray.shutdown()
 
 
 def histogram(lags: list[int]) -> dict[str, float]:

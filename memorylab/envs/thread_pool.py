@@ -25,7 +25,7 @@ def help_out(todo: SimpleQueue, done: SimpleQueue) -> None:
             done.put(problem)
 
 
-class Crew:
+class ThreadPool:
     """Runs `work(start, stop)` over slices of 0 .. size, on this thread and `threads - 1` helpers.
 
     Survives forking and pickling: helpers are hired where they are first needed. Bare queues hand over in a
@@ -39,6 +39,7 @@ class Crew:
         self.process = -1
 
     def run(self, work: Work) -> None:
+        """Until all pieces are done; what a helper raised is raised here."""
         if self.threads == 1:
             work(*self.bounds[0])
             return
@@ -56,6 +57,7 @@ class Crew:
                 raise problem
 
     def hire(self) -> None:
+        """Begin the helpers."""
         self.todo: SimpleQueue = SimpleQueue()
         self.done: SimpleQueue = SimpleQueue()
         for _ in range(self.threads - 1):
@@ -63,6 +65,7 @@ class Crew:
         self.process = os.getpid()
 
     def dismiss(self) -> None:
+        """Let the helpers end."""
         if self.process == os.getpid():
             for _ in range(self.threads - 1):
                 self.todo.put(None)

@@ -1,4 +1,4 @@
-"""One of several learners that share a batch: python joint_updates.py RANK LEARNERS FOLDER.
+"""One of several learners that share a batch: python data_parallel_updates.py RANK LEARNERS FOLDER.
 
 Makes the same batches in every process, learns from its share of them and writes its weights. The first prints the port
 at which the others find it; these read it.

@@ -6,9 +6,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from memorylab.laboratory.find_runs import Run
 from memorylab.laboratory.references import Yardstick, memory_yardstick
-from memorylab.laboratory.runs import Run
 from memorylab.learning.scores import alpha_of, best_step, score_at, unbiased_best
+from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import PAPER_LEVELS
 
 Kind = Literal["human", "memory"]  # human-normalised score, memory score
@@ -44,10 +45,12 @@ class Cell:
 
     @property
     def mean(self) -> float:
+        """Over seeds."""
         return float(np.mean(self.scores))
 
     @property
     def standard_error(self) -> float:
+        """Over seeds."""
         return standard_error(self.scores)
 
     def percent(self, kind: Kind) -> "Average | None":
@@ -62,11 +65,6 @@ class Average(NamedTuple):
     mean: float
     standard_error: float  # from the seeds
     tasks: int
-
-
-def standard_error(values: Sequence[float]) -> float:
-    """NaN for one value: nothing is known of its error."""
-    return float(np.std(values, ddof=1) / len(values) ** 0.5) if len(values) > 1 else float("nan")
 
 
 Cells = dict[tuple[str, str, str], Cell]  # by task, model, level
@@ -85,6 +83,7 @@ def cells(runs: Iterable[Run], yardstick: Yardstick, clip: bool = False) -> Cell
 def add_score(
     found: Cells, task: str, model: str, level: str, score: float, yardstick: Yardstick, clip: bool = False
 ) -> None:
+    """One more seed of a cell."""
     cell = found.setdefault((task, model, level), Cell(task, model, level, []))
     cell.scores.append(score)
     sticks: dict[Kind, Yardstick] = {"human": yardstick, "memory": memory_yardstick()}

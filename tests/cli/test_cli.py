@@ -8,6 +8,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from memorylab.cli import main
+from memorylab.cli.main import VERBS
 
 
 def run(capsys, *arguments: str) -> str:
@@ -103,3 +104,13 @@ def test_wrong_words_exit_with_2(capsys):
         with pytest.raises(SystemExit) as exit:
             main(arguments)
         assert exit.value.code == 2
+
+
+def test_help_tells_every_verb(capsys):
+    text = run(capsys, "--help")
+    assert all(f"  {name} " in text for name in VERBS)
+    assert {"train", "ablate", "list", "report", "watch"} <= VERBS.keys()
+    for arguments in ((), ("dance",)):
+        with pytest.raises(SystemExit):
+            main(arguments)
+        assert f"the verbs are {', '.join(VERBS)}" in capsys.readouterr().err

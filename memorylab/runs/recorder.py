@@ -1,13 +1,23 @@
 """Anybody's agent in the same report: wrappers that write a run's `scores.csv` from any Gymnasium or dm_env loop."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import gymnasium
 
-from memorylab.envs.single import MemoryEnv
-from memorylab.learning.run_folder import RunFolder
-from memorylab.tasks.task import find_task
+from memorylab.runs.folder import RunFolder
+from memorylab.runs.scores import ScoreRow
+
+
+@runtime_checkable
+class RecordableGame(Protocol):
+    """What a recorder needs of an environment; those of memorylab have it."""
+
+    games: Any  # has a `task` with a name and a short name, and a `level`
+
+    def facts(self) -> dict[str, Any]:
+        """Scale, score, length and seed of the episode, among others."""
+        ...
 
 
 class ScoreRecorder:
@@ -15,44 +25,53 @@ class ScoreRecorder:
 
     `train` environments count their steps; `holdout` ones, on whatever level, are recorded at the step that training
     has reached. Every episode that ends is a row. `settings` are what sets your runs apart, for config.json.
+    The folder is begun with the first environment; rows of an earlier recording in it are dropped.
     """
 
     def __init__(self, folder: str | Path, task: str, model: str, seed: int = 0, **settings: Any):
         self.folder = RunFolder(Path(folder))
-        self.task, self.step = find_task(task).name, 0
-        self.folder.open({"task": self.task, "model": model, "seed": seed, **settings})
-        self.folder.cut_after(-1, -1)  # a recorded run has no checkpoint of ours to go on from
+        self.task, self.step = task, 0
+        self.config = {"model": model, "seed": seed, **settings}
+        self.is_begun = False
 
     def gymnasium(self, env: gymnasium.Env, counts: bool = True) -> gymnasium.Env:
         """The same environment, recorded; `counts=False` where the agent is tested, not trained."""
-        if not isinstance(env.unwrapped, MemoryEnv):
+        if not isinstance(env.unwrapped, RecordableGame):
             raise ValueError(f"only environments of memorylab have levels to record, not {env.unwrapped}")
-        self.check(env.unwrapped)
+        self.begin(env.unwrapped)
         return RecordedEnv(env, self, counts)
 
     def dm_env(self, env: Any, counts: bool = True) -> Any:
         """The same for a DmMemoryEnv."""
-        self.check(env.env)
+        self.begin(env.env)
         return RecordedDmEnv(env, self, counts)
 
-    def check(self, game: MemoryEnv) -> None:
-        if game.games.task.name != self.task:
-            raise ValueError(f"this recorder is for {self.task}, not {game.games.task.name}")
+    def begin(self, game: RecordableGame) -> None:
+        """Config.json with the task's full name, if this game is of the recorder's task."""
+        task = game.games.task
+        if self.task not in (task.name, task.short):
+            raise ValueError(f"this recorder is for {self.task}, not {task.name}")
+        if not self.is_begun:
+            self.folder.open({"task": task.name, **self.config})
+            self.folder.cut_after(-1, -1)  # a recorded run has no checkpoint of ours to go on from
+            self.is_begun = True
 
-    def add(self, game: MemoryEnv) -> None:
+    def add(self, game: RecordableGame) -> None:
         """One finished episode."""
         facts = game.facts()
-        row = {"step": self.step, "level": game.games.level, "scale": facts["scale"], "return": facts["score"],
-               "length": facts["length"], "seed": facts["seed"]}  # fmt: skip
-        self.folder.append(self.folder.scores, [row])
+        numbers = facts["scale"], facts["score"], facts["length"], facts["seed"]
+        self.folder.add_scores([ScoreRow(self.step, game.games.level, *numbers)])
 
 
 class RecordedEnv(gymnasium.Wrapper):
+    """An environment whose episodes become rows."""
+
     def __init__(self, env: gymnasium.Env, recorder: ScoreRecorder, counts: bool):
         super().__init__(env)
         self.recorder, self.counts = recorder, counts
 
     def step(self, action: Any) -> tuple:
+        """The environment's own, noted."""
         result = super().step(action)
         self.recorder.step += self.counts
         if result[2] or result[3]:
@@ -61,12 +80,13 @@ class RecordedEnv(gymnasium.Wrapper):
 
 
 class RecordedDmEnv:
-    """Hands everything else on to the environment."""
+    """The same for dm_env; hands everything else on to the environment."""
 
     def __init__(self, env: Any, recorder: ScoreRecorder, counts: bool):
         self.env, self.recorder, self.counts = env, recorder, counts
 
     def step(self, action: Any) -> Any:
+        """The environment's own, noted."""
         time_step = self.env.step(action)
         if not time_step.first():  # which ignores its action
             self.recorder.step += self.counts

@@ -21,7 +21,7 @@ KEPT = 2
 def save_checkpoint(
     folder: Path, step: int, tensors: Mapping[str, Tensor], facts: Mapping[str, Any], keep: int | None = KEPT
 ) -> None:
-    """The newest `keep` stay; all for None."""
+    """Tensors and facts of a step; the newest `keep` checkpoints stay, all for None."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"step-{step:012d}.safetensors"
     unfinished = path.with_suffix(".unfinished")
@@ -54,6 +54,7 @@ def checkpoints(folder: Path) -> list[Path]:
 
 
 def step_of(checkpoint: Path) -> int:
+    """From its name."""
     return int(checkpoint.stem.removeprefix("step-"))
 
 

@@ -1,8 +1,10 @@
-"""Many `memorylab` commands over a cluster, each with its share of it; Ray decides what runs where and when."""
+"""One command with many sets of arguments over a cluster, each with its share of it; Ray decides what runs where and
+when."""
 
 import io
 import os
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any, NamedTuple
 
@@ -16,33 +18,43 @@ STORE = 128 * 2**20
 
 
 class Ended(NamedTuple):
-    number: int  # of the command in the list
+    """One that is done."""
+
+    number: int  # of its arguments in the list
     code: int  # its exit code
     out: str
     error: str
 
 
-def run_command(command: Sequence[str]) -> tuple[int, str, str]:
-    """In this very process, so that nothing goes on when Ray's worker dies."""
-    from memorylab.cli import main
+Command = Callable[[Sequence[str]], None]  # such as runtime.command.train
 
+
+def run_command(command: Command, arguments: Sequence[str]) -> tuple[int, str, str]:
+    """In this very process, so that nothing goes on when Ray's worker dies."""
     out, error, code = io.StringIO(), io.StringIO(), 0
     with redirect_stdout(out), redirect_stderr(error):
         try:
-            main(list(command))
+            command(arguments)
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except (ValueError, TypeError, OSError, RuntimeError) as problem:
+            print(f"memorylab: {problem}", file=sys.stderr)
+            code = 2
     return code, out.getvalue(), error.getvalue()
 
 
 def run_many(
-    commands: Sequence[Sequence[str]], cpus: float = 1, gpus: float = 0, address: str | None = None
+    command: Command,
+    arguments: Sequence[Sequence[str]],
+    cpus: float = 1,
+    gpus: float = 0,
+    address: str | None = None,
 ) -> Iterator[Ended]:
-    """Each as it ends. A command whose node dies is given to another; `train` then goes on from its checkpoint, if the
-    run's folder is where both nodes see it."""
+    """Each as it ends. One whose node dies is given to another; `train` then goes on from its checkpoint, if the run's
+    folder is where both nodes see it."""
     connected = connect(address, len(os.sched_getaffinity(0)), STORE)
     task: Any = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES, max_calls=1)(run_command)
-    numbers = {task.remote(list(command)): number for number, command in enumerate(commands)}
+    numbers = {task.remote(command, list(each)): number for number, each in enumerate(arguments)}
     try:
         while numbers:
             [future], _ = ray.wait(list(numbers))

@@ -20,15 +20,18 @@ errors = Console(stderr=True)
 
 
 def right(header: str) -> Any:
+    """A column of numbers."""
     return rich.table.Column(header, justify="right")
 
 
 def progress() -> Progress:
+    """A bar on a terminal; nothing elsewhere."""
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     return Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal)
 
 
 def baseline_table(rows: list[Baseline]) -> Table:
+    """Scripted players beside the paper."""
     unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
     table = Table(
         *unwrapped,
@@ -48,6 +51,7 @@ def baseline_table(rows: list[Baseline]) -> Table:
 
 
 def human_table(rows: list[Any]) -> Table:
+    """What people scored."""
     table = Table("task", "level", *map(right, ("score", "± s.e.", "n")), "source")
     for row in rows:
         numbers = f"{row.mean:.3f}", f"{row.standard_error:.3f}", str(row.n)
@@ -56,6 +60,7 @@ def human_table(rows: list[Any]) -> Table:
 
 
 def speed_table(rows: list[Speed]) -> Table:
+    """Steps a second of each task."""
     one = rows[0]
     title = f"{one.games} games, {one.threads} threads, {one.height} x {one.width}, steps/s"
     table = Table("task", *map(right, ("random", "remembering", "copying", "random/copying", "one Env")), title=title)
@@ -71,6 +76,7 @@ def speed_table(rows: list[Speed]) -> Table:
 
 
 def evaluation_table(rows: list[Any]) -> Table:
+    """A trained agent, setting by setting."""
     table = Table("level", "scale", *map(right, ("score", "95 % interval", "human, %", "memory, %", "episodes")))
     table.title = f"step {rows[0].step:,}"
     table.caption = "human: 0 = the paper's Random, 100 = its Human; memory: 0 = forgetting, 100 = remembering player"
@@ -87,6 +93,7 @@ def evaluation_table(rows: list[Any]) -> Table:
 
 
 def settings_table(rows: list[Any], title: str) -> Table:
+    """A preset; a setting is named once."""
     table = Table("setting", "value", "tasks", title=title)
     for before, row in zip([None, *rows], rows, strict=False):
         is_same = before is not None and before.setting == row.setting
@@ -95,6 +102,7 @@ def settings_table(rows: list[Any], title: str) -> Table:
 
 
 def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any]], Table]) -> None:
+    """As JSON, as CSV, or as a table for people."""
     if json or csv:
         print(as_json(rows) if json else as_csv(rows), end="")
     else:
@@ -102,6 +110,7 @@ def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any
 
 
 def as_csv(rows: Sequence[Any]) -> str:
+    """With a header."""
     text = io.StringIO()
     writer = csv_module.DictWriter(text, asdict(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -110,4 +119,5 @@ def as_csv(rows: Sequence[Any]) -> str:
 
 
 def as_json(rows: Sequence[Any]) -> str:
+    """A list of objects."""
     return json_module.dumps([asdict(row) for row in rows], indent=2) + "\n"

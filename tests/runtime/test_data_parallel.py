@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from joint_updates import CASES, learned
+from data_parallel_updates import CASES, learned
 from safetensors.torch import load_file
 from tiny_runs import tiny_config
 
-PROCESS = [sys.executable, str(Path(__file__).with_name("joint_updates.py"))]
+PROCESS = [sys.executable, str(Path(__file__).with_name("data_parallel_updates.py"))]
 
 
 @pytest.fixture(scope="module")

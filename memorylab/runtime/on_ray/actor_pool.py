@@ -3,8 +3,8 @@
 import os
 import socket
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -15,10 +15,9 @@ from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.learning.actor import Actor, VectorGames
+from memorylab.learning.actor import Actor
 from memorylab.learning.trajectory import Episode
-
-MakeGames = Callable[..., VectorGames]  # called with seed=
+from memorylab.runtime.protocol import MakeGames, Stage
 
 
 class Note(NamedTuple):
@@ -41,9 +40,11 @@ class RemoteActor:
         self.agent, self.unroll = MemoryRecallAgent(agent), unroll
 
     def new_games(self, make_games: MakeGames, seed: int) -> None:
+        """Play these from now on."""
         self.actor = Actor(make_games(seed=seed), self.agent, self.unroll, seed)
 
     def collect(self, weights: list[np.ndarray], version: int) -> tuple[dict[str, np.ndarray], Note]:
+        """The next trajectory, played with these weights."""
         start = perf_counter()
         self.actor.take_weights([torch.tensor(part) for part in weights], version)
         trajectory, episodes, version = self.actor.collect()
@@ -55,7 +56,7 @@ class RemoteActor:
 
 @dataclass
 class Member:
-    """One actor, as the crew knows it."""
+    """One actor, as the pool knows it."""
 
     handle: Any
     host: str = ""  # not known before its first trajectory
@@ -75,7 +76,10 @@ class Arrival:
 
 
 @dataclass
-class Crew:
+class ActorPool:
+    """So many actors; who is idle, who plays, who died."""
+
+    make_games: MakeGames
     agent: AgentConfig
     unroll: int
     actors: int
@@ -86,9 +90,9 @@ class Crew:
     members: list[Member] = field(default_factory=list)
     playing: dict[Any, tuple[int, Any]] = field(default_factory=dict)  # future of the note: actor, of the trajectory
 
-    def new_games(self, make_games: MakeGames, seed: int) -> None:
+    def new_games(self, stage: Stage) -> None:
         """All play these from now on; what they were playing is forgotten."""
-        self.make_games, self.seed = make_games, seed
+        self.stage = stage
         self.playing.clear()
         for number, member in enumerate(self.members, self.first):
             self.begin(member.handle, number)
@@ -101,6 +105,7 @@ class Crew:
         self.first, self.made = self.made, self.made + len(self.members)
 
     def new_member(self) -> Member:
+        """A process that begins games which nobody has played."""
         remote: Any = ray.remote(num_cpus=1)(RemoteActor)
         handle = remote.remote(self.agent, self.unroll)
         self.begin(handle, self.made)
@@ -108,7 +113,9 @@ class Crew:
         return Member(handle)
 
     def begin(self, handle: Any, number: int) -> None:
-        handle.new_games.remote(self.make_games, self.seed + 10**9 * number)  # the first has the seed of in-process
+        """The games of the stage, with seeds of its own; the first has those of one process."""
+        make_games = partial(self.make_games, **self.stage.keywords)
+        handle.new_games.remote(make_games, self.stage.seed + 10**9 * number)
 
     def play(self, index: int, weights: Any, version: int) -> None:
         """One more trajectory; `weights` is a future, which its node fetches once for all actors there."""
@@ -118,6 +125,7 @@ class Crew:
         member.busy = True
 
     def idle(self) -> list[int]:
+        """Those that play nothing."""
         return [index for index, member in enumerate(self.members) if not member.busy]
 
     def arrivals(self, wait: float | None) -> list[Arrival]:
@@ -130,6 +138,7 @@ class Crew:
         return [arrival for note in ready if (arrival := self.arrived(note))]
 
     def arrived(self, future: Any) -> Arrival | None:
+        """None if the actor died."""
         index, trajectory = self.playing.pop(future)
         member = self.members[index]
         member.busy = False
@@ -149,6 +158,7 @@ class Crew:
         return Arrival(index, trajectory, note)
 
     def replace(self, index: int, problem: RayActorError) -> None:
+        """By a new one, unless none of them lives to play."""
         self.failures += 1
         reason = " ".join(str(problem).split())
         if self.failures > 3 * self.actors:
@@ -168,6 +178,7 @@ class Crew:
         return rows
 
     def close(self) -> None:
+        """End the processes."""
         for member in self.members:
             ray.kill(member.handle)
         self.members.clear()

@@ -10,9 +10,10 @@ import pytest
 
 import memorylab
 from memorylab.envs.dm import DmMemoryEnv
-from memorylab.laboratory.normalised import snapshot
-from memorylab.laboratory.recording import ScoreRecorder
-from memorylab.laboratory.runs import find_runs
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import snapshot
+from memorylab.runs import FORMAT, ScoreRecorder
+from memorylab.tasks.task import find_task
 
 SHORT = {"seconds": 1}  # 15 steps an episode
 
@@ -35,7 +36,7 @@ def test_gymnasium_training_counts_and_holdouts_do_not(tmp_path):
         ("15", "train", "15"), ("30", "train", "15"), ("30", "holdout_extrapolate", "15"), ("45", "train", "15"),
     ]  # fmt: skip
     assert json.loads((tmp_path / "config.json").read_text()) == {
-        "task": "arbitrary_visuomotor_mapping", "model": "mine", "seed": 3,
+        "format": FORMAT, "task": "arbitrary_visuomotor_mapping", "model": "mine", "seed": 3,
     }  # fmt: skip
     env.reset(seed=int(found[0]["seed"]))  # the recorded seed plays that episode again
     assert str(env.unwrapped.facts()["seed"]) == found[0]["seed"]
@@ -48,10 +49,11 @@ def test_a_recorded_plateau_is_scored_as_such(tmp_path, task, evaluations):
 
     class Game:
         def __init__(self, score: float):
-            self.games = SimpleNamespace(level="train")
+            self.games = SimpleNamespace(level="train", task=find_task(task))
             self.facts = lambda: {"scale": 0, "score": score, "length": 15, "seed": 1}
 
     recorder = ScoreRecorder(tmp_path, task, "mine")
+    recorder.begin(Game(0.0))
     number = 64 * evaluations
     for episode in range(number):
         recorder.step += 15
@@ -74,10 +76,11 @@ def test_what_cannot_be_recorded(tmp_path):
     recorder = ScoreRecorder(tmp_path, "avm", "mine")
     with pytest.raises(ValueError, match="only environments of memorylab"):
         recorder.gymnasium(gymnasium.make("CartPole-v1"))
-    with pytest.raises(ValueError, match="for arbitrary_visuomotor_mapping, not continuous_recognition"):
+    with pytest.raises(ValueError, match="for avm, not continuous_recognition"):
         recorder.gymnasium(memorylab.make("cr"))
-    with pytest.raises(ValueError, match="for arbitrary_visuomotor_mapping, not continuous_recognition"):
+    with pytest.raises(ValueError, match="for avm, not continuous_recognition"):
         recorder.dm_env(DmMemoryEnv("cr"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_stable_baselines3(tmp_path):

@@ -1,11 +1,7 @@
 """Checkpoints, records and games on disk: whole, or as they were before."""
 
-import csv
 import errno
-import json
-import os
 import resource
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +10,9 @@ import torch
 from safetensors import SafetensorError
 
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning import checkpoints as module
-from memorylab.learning.checkpoints import checkpoints, load_checkpoint, save_checkpoint
 from memorylab.learning.presets import preset_config
-from memorylab.learning.run_folder import RunFolder
+from memorylab.runs import checkpoints as module
+from memorylab.runs.checkpoints import checkpoints, load_checkpoint, save_checkpoint
 
 CONFIG = preset_config("avm")
 
@@ -119,83 +114,6 @@ def test_a_crash_between_the_files_counts_as_no_checkpoint(tmp_path, left):
     assert newest(tmp_path) == (5, 5.0)
     saved(tmp_path, 7)
     assert not (tmp_path / left).exists()
-
-
-# --- the run's folder
-
-
-def rows_of(file: Path) -> list[list[str]]:
-    with file.open(newline="") as lines:
-        return list(csv.reader(lines))
-
-
-def test_rows_after_the_checkpoint_are_cut(tmp_path):
-    folder = RunFolder(tmp_path)
-    for step in (10, 20, 30):
-        folder.append(folder.metrics, [{"step": step, "loss": 0.5}])
-        folder.append(folder.scores, [{"step": step, "level": "train"}] * 2)
-    with folder.metrics.open("a") as out:
-        out.write("1")  # a crash in the middle of a row
-    folder.cut_after(step=20, evaluated=10)
-    assert rows_of(folder.metrics) == [["step", "loss"], ["10", "0.5"], ["20", "0.5"]]
-    assert rows_of(folder.scores) == [["step", "level"], ["10", "train"], ["10", "train"]]
-    folder.cut_after(-1, -1)
-    assert not folder.metrics.exists()
-    assert not folder.scores.exists()
-
-
-def test_an_empty_file_of_records_is_begun_anew(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.metrics.touch()
-    folder.cut_after(20, 20)
-    folder.append(folder.metrics, [{"step": 21, "loss": 1}])
-    folder.append(folder.metrics, [{"loss": 2, "step": 22, "new": 3}])
-    assert rows_of(folder.metrics) == [["step", "loss"], ["21", "1"], ["22", "2"]]
-
-
-def test_a_run_goes_on_with_its_configuration_only(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.open(asdict(CONFIG))
-    folder.open(asdict(CONFIG))
-    folder.open(asdict(replace(CONFIG, steps=CONFIG.steps + 1)))
-    other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), games=3)
-    told = rf"games is {CONFIG.games} there, not 3; learner.discount is {CONFIG.learner.discount} there, not 0.5"
-    with pytest.raises(ValueError, match=told):
-        folder.open(asdict(other))
-    folder.open(asdict(CONFIG))
-
-
-def test_a_wrong_field_is_named(tmp_path):
-    folder = RunFolder(tmp_path)
-    folder.open(asdict(CONFIG))
-    file = tmp_path / "config.json"
-    file.write_text(file.read_text().replace('"games"', '"gmaes"'))
-    before = file.read_text()
-    told = f"gmaes is {CONFIG.games} there, not 'missing'; games is 'missing' there, not {CONFIG.games}"
-    with pytest.raises(ValueError, match=told):
-        folder.open(asdict(CONFIG))
-    assert file.read_text() == before
-
-
-@pytest.mark.parametrize("text", ["{", "[1, 2]", "", "\x00"])
-def test_a_config_file_that_is_none_is_named(tmp_path, text):
-    (tmp_path / "config.json").write_text(text)
-    with pytest.raises(ValueError, match=r"config.json is not"):
-        RunFolder(tmp_path).open(asdict(CONFIG))
-    assert (tmp_path / "config.json").read_text() == text
-
-
-def test_a_folder_that_cannot_be(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"file"):
-        RunFolder(tmp_path / "file" / "run").open(asdict(CONFIG))
-
-
-def test_config_json_is_the_configuration(tmp_path):
-    RunFolder(tmp_path).open(asdict(CONFIG))
-    found = json.loads((tmp_path / "config.json").read_text())
-    assert found["agent"]["hidden_size"] == CONFIG.agent.hidden_size
-    assert os.listdir(tmp_path) == ["config.json"]
 
 
 # --- games

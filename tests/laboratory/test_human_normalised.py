@@ -8,7 +8,8 @@ from scipy.optimize import linprog
 from scipy.stats import spearmanr
 from synthetic_runs import MODELS, write_paper, write_run
 
-from memorylab.laboratory.normalised import averages, cells, snapshot, sorted_models, sorted_tasks
+from memorylab.laboratory.find_runs import find_runs
+from memorylab.laboratory.human_normalised import averages, cells, snapshot, sorted_models, sorted_tasks
 from memorylab.laboratory.references import (
     Reference,
     Yardstick,
@@ -18,7 +19,6 @@ from memorylab.laboratory.references import (
     scripted_players,
     yardstick,
 )
-from memorylab.laboratory.runs import find_runs
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import TASKS
 

@@ -1,0 +1,14 @@
+"""One command, `memorylab`, with verbs. Bad input: one sentence and exit code 2."""
+
+import sys
+
+try:
+    import rich  # noqa: F401
+    import tyro  # noqa: F401
+except ImportError:
+    print("memorylab: the command line needs more packages: pip install 'memorylab[cli]'", file=sys.stderr)
+    sys.exit(2)
+
+from memorylab.cli.main import main
+
+__all__ = ["main"]

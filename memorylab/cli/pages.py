@@ -1,0 +1,120 @@
+"""Verbs that open a page in the browser, and what people played there: play, human-scores, watch, dashboard."""
+
+from pathlib import Path
+from typing import Any
+
+from tyro.conf import Positional
+
+from memorylab.cli.tables import human_table, print_rows, progress
+from memorylab.cli.verbs import Flag, check_ending, from_signatures, needs_agent, needs_web, save_rows
+from memorylab.laboratory.baseline import ScriptedPlayer
+from memorylab.tasks.task import check_level, find_task
+
+LOOPBACK = "127.0.0.1"
+SCORES = Path("human-scores.db")
+
+
+def play(scores: Path = SCORES, host: str = LOOPBACK, port: int = 8400) -> None:
+    """A web page on which people play the tasks; every finished episode is stored.
+
+    Args:
+        scores: SQLite file for what was played; made if it is not there.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    needs_web("memorylab.web.commands").play(scores, host, port)
+
+
+def human_scores(
+    scores: Positional[Path] = SCORES, json: Flag = False, csv: Flag = False, out: Path | None = None
+) -> None:
+    """What people scored, as the laboratory's R_human: mean, standard error and number of finished episodes.
+
+    Args:
+        scores: The file that `memorylab play` filled.
+        json: Print JSON instead of a table.
+        csv: Print CSV instead of a table.
+        out: Also write the scores to this .csv or .json file.
+    """
+    check_ending("out", out, ".csv", ".json")
+    rows = needs_web("memorylab.web.store").EpisodeStore(scores, create=False).human_scores()
+    if not rows:
+        raise ValueError(f"{scores} holds no finished episode yet")
+    save_rows(rows, out)
+    print_rows(rows, json, csv, human_table)
+
+
+def watch_player(
+    run: Positional[Path | None] = None,
+    player: ScriptedPlayer | None = None,
+    episode: int | None = None,
+    task: str | None = None,
+    level: str = "train",
+    seed: int = 0,
+    step: str = "snapshot",
+    scores: Path = SCORES,
+    export: Path | None = None,
+    host: str = LOOPBACK,
+    port: int = 8401,
+) -> None:
+    """Watch an agent play in the browser and see what it recalls; or a scripted player, or a person's episode.
+
+    Args:
+        run: Folder of a run: its agent plays.
+        player: A scripted player instead; needs --task.
+        episode: A person's episode instead, by its number in --scores.
+        task: The task to play; a run has its own.
+        level: The level to play.
+        seed: Seed of the first episode.
+        step: Which weights of the run: snapshot (where the training score was best), last or the number of a step.
+        scores: File that `memorylab play` filled.
+        export: Write the episode to this .html file, which needs no server, and end.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    check_ending("export", export, ".html")
+    if sum(given is not None for given in (run, player, episode)) != 1:
+        raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
+    if player and not task:
+        raise ValueError("--player needs --task")
+    check_level(level)
+    chosen = None if task is None else find_task(task).name
+    show(performer(run, player, episode, chosen, level, step, scores), seed, export, host, port)
+
+
+def performer(
+    run: Path | None, player: str | None, episode: int | None, task: str | None, level: str, step: str, scores: Path
+) -> Any:
+    """Whoever was named."""
+    commands = needs_web("memorylab.web.commands")
+    if run:
+        return needs_agent("memorylab.web.agent_player").agent_player(run, task, level, step)
+    if player:
+        return commands.scripted_player(task, level, player)
+    return commands.human_player(commands.EpisodeStore(scores, create=False).get(episode))
+
+
+def show(someone: Any, seed: int, export: Path | None, host: str, port: int) -> None:
+    """On a page, or as one file of HTML with a bar while it is played."""
+    commands = needs_web("memorylab.web.commands")
+    if export is None:
+        commands.watch(someone, seed, host, port)
+        return
+    with progress() as bar:
+        work = bar.add_task("steps", total=None)
+        commands.export_episode(someone, seed, export, lambda: bar.advance(work))
+    print(export)
+
+
+def dashboard(folder: Positional[Path] = Path("runs"), host: str = LOOPBACK, port: int = 8402) -> None:
+    """The runs in a folder with their curves in the browser, refreshed while training goes on.
+
+    Args:
+        folder: The folder that holds the runs, or one of them.
+        host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
+        port: Port to listen on; 0 for any free one.
+    """
+    needs_web("memorylab.web.commands").dashboard(folder, host, port)
+
+
+VERBS = from_signatures({"play": play, "human-scores": human_scores, "watch": watch_player, "dashboard": dashboard})

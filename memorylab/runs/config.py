@@ -1,0 +1,64 @@
+"""config.json: what makes a run what it is, and the version of the folder's format."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from memorylab.runs.files import replacing
+
+FORMAT = 1  # of the whole folder; runs of before there was a number are read as well
+KEY = "format"
+
+
+def write_config(folder: Path, config: Mapping[str, Any]) -> None:
+    """The format comes first, for whoever opens the file."""
+    with replacing(folder / "config.json") as temporary:
+        temporary.write_text(json.dumps({KEY: FORMAT, **config}, indent=2) + "\n")
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration without its format: runs of two formats may be seeds of one thing."""
+    file = folder / "config.json"
+    if not file.exists():
+        raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
+    try:
+        found = json.loads(file.read_text())
+    except ValueError as problem:
+        raise ValueError(f"{file} is not valid JSON: {problem}") from problem
+    if not isinstance(found, dict):
+        raise ValueError(f"{file} is not the configuration of a run")
+    written = found.pop(KEY, FORMAT)
+    if not isinstance(written, int) or written > FORMAT:
+        raise ValueError(f"{file} is of format {written!r}, this version of memorylab reads up to {FORMAT}; update it")
+    return in_words_of_now(found)
+
+
+def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
+    """Earlier versions had at most one auxiliary loss, by its name, and one memory, yes or no."""
+    if not isinstance(config.get("agent"), dict):
+        return config  # somebody else's agent
+    agent = dict(config["agent"])
+    if isinstance(agent.get("memory"), bool):
+        agent["memory"] = "episodic" if agent["memory"] else "none"
+    if isinstance(agent.get("auxiliary"), str):
+        agent["auxiliary"] = [] if agent["auxiliary"] == "none" else [agent["auxiliary"]]
+    return {**config, "agent": agent}
+
+
+def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """What an older version did not yet write has its default."""
+    nested = {name: completed(old.get(name, {}), part) for name, part in defaults.items() if isinstance(part, Mapping)}
+    return {**defaults, **old, **nested}
+
+
+def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """What is not the same, as `name is X there, not Y`."""
+    found = []
+    for name in dict.fromkeys([*old, *new]):
+        a, b = old.get(name, "missing"), new.get(name, "missing")
+        if isinstance(a, dict) and isinstance(b, dict):
+            found += differing(a, b, f"{prefix}{name}.")
+        elif a != b:
+            found.append(f"{prefix}{name} is {a!r} there, not {b!r}")
+    return found

@@ -1,0 +1,59 @@
+"""Tables as CSV files that grow while others read them."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memorylab.runs.files import replacing
+
+
+def whole_lines(file: Path) -> list[str]:
+    """Without a last line that has no end yet: it is being written, or a crash cut it short."""
+    if not file.exists():
+        return []
+    text = file.read_text(errors="replace")
+    return text[: text.rfind("\n") + 1].splitlines()
+
+
+def read_rows(file: Path) -> list[dict[str, str]]:
+    """The whole rows; none if there is no such file."""
+    rows = csv.DictReader(whole_lines(file))
+    return [row for row in rows if None not in row.values() and None not in row]
+
+
+def columns_of(file: Path) -> list[str]:
+    """None if there is no file, or nothing in it."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as lines:
+        return next(csv.reader(lines), [])
+
+
+def append_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """In the columns that the file has, or else in those of the first row."""
+    if not rows:
+        return
+    names = columns_of(file)
+    with file.open("a", newline="") as out:
+        writer = csv.DictWriter(out, names or list(rows[0]), restval="", extrasaction="ignore", lineterminator="\n")
+        if not names:
+            writer.writeheader()
+        writer.writerows(rows)
+
+
+def replace_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """These rows instead of all there were, in the columns of the last; no rows, no file."""
+    if not rows:
+        file.unlink(missing_ok=True)
+        return
+    with replacing(file) as temporary, temporary.open("w", newline="") as out:
+        writer = csv.DictWriter(out, list(rows[-1]), restval="", extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def cut_rows(file: Path, last: int) -> None:
+    """Drop the rows of later steps than `last`, and what a crash cut short."""
+    rows = [(row, row.get("step", "")) for row in read_rows(file)]
+    replace_rows(file, [row for row, step in rows if step.isdigit() and int(step) <= last])

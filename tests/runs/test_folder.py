@@ -1,0 +1,108 @@
+"""The folder of a run: rows, configuration, format."""
+
+import csv
+import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from memorylab.learning.presets import preset_config
+from memorylab.runs import FORMAT, RunFolder, ScoreRow, read_config
+
+CONFIG = preset_config("avm")
+
+
+def rows_of(file: Path) -> list[list[str]]:
+    with file.open(newline="") as lines:
+        return list(csv.reader(lines))
+
+
+def test_rows_after_the_checkpoint_are_cut(tmp_path):
+    folder = RunFolder(tmp_path)
+    for step in (10, 20, 30):
+        folder.add_metrics({"step": step, "loss": 0.5})
+        folder.add_scores([ScoreRow(step, "train", 1.0, 2.5, 15, 7)] * 2)
+    with folder.metrics.open("a") as out:
+        out.write("1")  # a crash in the middle of a row
+    folder.cut_after(step=20, evaluated=10)
+    assert rows_of(folder.metrics) == [["step", "loss"], ["10", "0.5"], ["20", "0.5"]]
+    row = ["10", "train", "1.0", "2.5", "15", "7"]
+    assert rows_of(folder.scores) == [["step", "level", "scale", "return", "length", "seed"], row, row]
+    folder.cut_after(-1, -1)
+    assert not folder.metrics.exists()
+    assert not folder.scores.exists()
+
+
+def test_an_empty_file_of_records_is_begun_anew(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.metrics.touch()
+    folder.cut_after(20, 20)
+    folder.add_metrics({"step": 21, "loss": 1})
+    folder.add_metrics({"loss": 2, "step": 22, "new": 3})
+    assert rows_of(folder.metrics) == [["step", "loss"], ["21", "1"], ["22", "2"]]
+
+
+def test_a_run_goes_on_with_its_configuration_only(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.open(asdict(CONFIG))
+    folder.open(asdict(CONFIG))
+    folder.open(asdict(replace(CONFIG, steps=CONFIG.steps + 1)))
+    other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), games=3)
+    told = rf"games is {CONFIG.games} there, not 3; learner.discount is {CONFIG.learner.discount} there, not 0.5"
+    with pytest.raises(ValueError, match=told):
+        folder.open(asdict(other))
+    folder.open(asdict(CONFIG))
+
+
+def test_a_wrong_field_is_named(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.open(asdict(CONFIG))
+    file = tmp_path / "config.json"
+    file.write_text(file.read_text().replace('"games"', '"gmaes"'))
+    before = file.read_text()
+    told = f"gmaes is {CONFIG.games} there, not 'missing'; games is 'missing' there, not {CONFIG.games}"
+    with pytest.raises(ValueError, match=told):
+        folder.open(asdict(CONFIG))
+    assert file.read_text() == before
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", "", "\x00"])
+def test_a_config_file_that_is_none_is_named(tmp_path, text):
+    (tmp_path / "config.json").write_text(text)
+    with pytest.raises(ValueError, match=r"config.json is not"):
+        RunFolder(tmp_path).open(asdict(CONFIG))
+    assert (tmp_path / "config.json").read_text() == text
+
+
+def test_a_folder_that_cannot_be(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"file"):
+        RunFolder(tmp_path / "file" / "run").open(asdict(CONFIG))
+
+
+def test_config_json_is_the_configuration(tmp_path):
+    RunFolder(tmp_path).open(asdict(CONFIG))
+    found = json.loads((tmp_path / "config.json").read_text())
+    assert found["agent"]["hidden_size"] == CONFIG.agent.hidden_size
+    assert os.listdir(tmp_path) == ["config.json"]
+
+
+def test_a_run_without_a_format_is_read_and_gone_on_with(tmp_path):
+    """As every run was written before there was one."""
+    (tmp_path / "config.json").write_text(json.dumps(asdict(CONFIG)))
+    assert read_config(tmp_path) == json.loads(json.dumps(asdict(CONFIG)))
+    RunFolder(tmp_path).open(asdict(CONFIG))
+    written = json.loads((tmp_path / "config.json").read_text())
+    assert written.pop("format") == FORMAT
+    assert written == read_config(tmp_path)
+
+
+@pytest.mark.parametrize("newer", [FORMAT + 1, "two"])
+def test_a_run_of_a_newer_format_is_refused_in_a_sentence(tmp_path, newer):
+    (tmp_path / "config.json").write_text(json.dumps({"format": newer, **asdict(CONFIG)}))
+    told = f"config.json is of format {newer!r}, this version of memorylab reads up to {FORMAT}; update it"
+    for read in (read_config, lambda folder: RunFolder(folder).open(asdict(CONFIG))):
+        with pytest.raises(ValueError, match=told):
+            read(tmp_path)
