@@ -70,5 +70,6 @@ def register_levels(task: str) -> None:
 
 
 def register_all() -> None:
+    """Those that come with the package."""
     for task in TASKS:
         register_levels(task)

@@ -36,6 +36,7 @@ PAPER_REC_IMAGE_COST = {"arbitrary_visuomotor_mapping": 30.0, "continuous_recogn
 
 
 def paper(task: str) -> TrainConfig:
+    """The paper's tables of hyper-parameters."""
     found = find_task(task)
     row = PAPER.get(task, PAPER_BY_ENGINE[found.engine])
     hidden, baseline, entropy, games, unroll, discount, optimiser, rate, cpc_steps, cpc_weight = row

@@ -16,18 +16,16 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
 from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import Task, find_task, task_names
-from memorylab.web.cards import draw_card
+from memorylab.tasks.task import task_names
+from memorylab.web.catalogue import card_route, send_catalogue
 from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_seed
-from memorylab.web.pages import CARDS, fixed_route, page_routes
+from memorylab.web.pages import page_routes
 from memorylab.web.store import EpisodeStore
 
 MAX_PLAYERS = 40
@@ -307,48 +305,6 @@ def plain_name(name: str) -> str | None:
     """A name as one writes it, without control characters; None for nobody."""
     kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in unicodedata.normalize("NFC", name))
     return " ".join(kept.split())[:MAX_NAME].strip() or None
-
-
-# --- pages and pictures
-
-
-def catalogue() -> list[dict[str, Any]]:
-    """What the page shows of each task."""
-    return [described(find_task(name)) for name in task_names()]
-
-
-def described(task: Task) -> dict[str, Any]:
-    """A task as the page shows it."""
-    levels = [
-        {"name": name, "stimuli": level.stimuli, "scale": " or ".join(scale.text() for scale in task.scales_of(name))}
-        for name, level in LEVELS.items()
-    ]
-    return {
-        "name": task.name,
-        "short": task.short,
-        "title": task.title,
-        "rule": task.rule,
-        "instructions": task.instructions,
-        "actions": actions_of(task),
-        "levels": levels,
-    }
-
-
-async def send_catalogue(request: Request) -> Response:
-    """All tasks and levels."""
-    return JSONResponse(await asyncio.to_thread(catalogue))
-
-
-def card_route(task: str) -> Route:
-    """The packaged picture; where there is none, as for a user's own task, it is drawn when somebody asks."""
-    packaged = CARDS / f"{task}.png"
-    if packaged.exists():
-        return fixed_route(f"/picture/{task}", packaged)
-
-    async def answer(request: Request) -> Response:
-        return Response(await asyncio.to_thread(draw_card, task), media_type="image/png")
-
-    return Route(f"/picture/{task}", answer)
 
 
 def play_app(store: EpisodeStore) -> Starlette:

@@ -32,8 +32,9 @@ from websockets.sync.client import connect
 from memorylab.cli import main
 from memorylab.web import play as module
 from memorylab.web import server
+from memorylab.web.catalogue import catalogue
 from memorylab.web.game import replay
-from memorylab.web.play import MAX_UNDRAWN, Refused, catalogue, plain_name, play_app, understood
+from memorylab.web.play import MAX_UNDRAWN, Refused, plain_name, play_app, understood
 from memorylab.web.store import EpisodeStore
 
 
