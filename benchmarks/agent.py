@@ -76,8 +76,8 @@ def unrolling() -> dict[str, float]:
     for name in ("lstm", "lstm+mem", "mra-njb", "mra"):
         config = preset_config("avm", name)
         agent = MemoryRecallAgent(config.agent)
-        inputs = trajectory(config.agent, config.unroll, config.games)
-        state, store, recalled = agent.initial_state(config.games), agent.new_store(config.games), None
+        inputs = trajectory(config.agent, config.unroll, config.num_envs)
+        state, store, recalled = agent.initial_state(config.num_envs), agent.new_store(config.num_envs), None
         if store is not None:
             s, steps = state, []
             for t in range(config.unroll):

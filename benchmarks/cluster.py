@@ -18,11 +18,11 @@ import ray
 from ray.experimental import get_object_locations
 
 from memorylab.agent import AgentConfig, model_config
+from memorylab.envs.diagnostic_games import SIDE, RememberBit
 from memorylab.learning.config import LearnerConfig, TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.presets import preset_config
 from memorylab.learning.stopwatch import Stopwatch
-from memorylab.learning.tiny_games import SIDE, RememberBit
 from memorylab.runs.files import replacing
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.actor_pool import ActorPool
@@ -30,7 +30,7 @@ from memorylab.runtime.on_ray.cluster import connect
 from memorylab.runtime.on_ray.learners import Learners
 from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.on_ray.runtime import RayRuntime
-from memorylab.runtime.on_ray.training import games_of_actor, training_on_ray
+from memorylab.runtime.on_ray.training import envs_of_actor, training_on_ray
 from memorylab.runtime.protocol import Stage
 from memorylab.runtime.training import Training
 
@@ -84,8 +84,8 @@ def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
     """Actor and learner each by itself, and what travels between them."""
     learners = Learners(config.agent, config.learner, seed=0, gpus=gpus)
     learners.start()
-    pool = ActorPool(games_of_actor(config, ClusterOptions()), config.agent, config.unroll, actors=1)
-    pool.new_games(Stage(Curriculum(config.task, config.curriculum).keywords(), seed=0))
+    pool = ActorPool(envs_of_actor(config, ClusterOptions()), config.agent, config.unroll, actors=1)
+    pool.new_envs(Stage(Curriculum(config.task, config.curriculum).keywords(), seed=0))
 
     def play() -> Any:
         pool.play(0, learners.weights, learners.version)
@@ -96,7 +96,7 @@ def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
     a = config.agent
     recalled = min(a.neighbours, a.capacity) * (a.embedding_size + a.hidden_size) * 4 if a.memory != "none" else 0
     raw = a.height * a.width * 3 + recalled
-    batch = config.games * config.unroll
+    batch = config.num_envs * config.unroll
     trajectory, weights = stored_bytes(arrival.trajectory), stored_bytes(learners.weights)
     learners.update([arrival.trajectory], 0.0)
     figures = {

@@ -54,7 +54,7 @@ def gradient(agent: MemoryRecallAgent, config: TrainConfig, trajectory: Trajecto
 
 
 def measured(name: str, agent: MemoryRecallAgent, config: TrainConfig, trajectories: int, **keywords: int) -> None:
-    actor = new_actor(config, agent, config.games, **keywords)
+    actor = new_actor(config, agent, config.num_envs, **keywords)
     norms = []
     for _ in range(trajectories):
         trajectory = actor.collect().trajectory
@@ -62,7 +62,7 @@ def measured(name: str, agent: MemoryRecallAgent, config: TrainConfig, trajector
         of_cpc = gradient(agent, config, trajectory, config.learner.cpc_weight) - of_rl
         norms.append((of_rl.norm().item(), of_cpc.norm().item()))
     rl, cpc = (sum(column) / len(column) for column in zip(*norms, strict=True))
-    B, T, N = config.games, config.unroll, config.agent.cpc_steps
+    B, T, N = config.num_envs, config.unroll, config.agent.cpc_steps
     ratios = [cpc / rl / divisor for divisor in (1, B, T, N, B * T, B * T * N)]
     print(f"{name:34s} {rl:9.3g} {cpc:9.3g} " + " ".join(f"{ratio:9.3g}" for ratio in ratios), flush=True)
 
@@ -72,7 +72,7 @@ def measure_task(task: str, settings: Settings) -> None:
     torch.manual_seed(0)
     agent = MemoryRecallAgent(config.agent)
     measured(f"{task}, paper, at the start", agent, config, settings.trajectories)
-    learner, actor = Learner(agent, config.learner), new_actor(config, agent, settings.games)
+    learner, actor = Learner(agent, config.learner), new_actor(config, agent, settings.batch)
     for _ in range(settings.updates):
         learner.update(actor.collect().trajectory)
     measured(f"{task}, paper, {settings.updates} updates", agent, config, settings.trajectories)

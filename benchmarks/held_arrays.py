@@ -1,7 +1,7 @@
 """Does an agent hold Change Detection's array over the delay, and can it compare? Learning without reinforcement.
 
-python benchmarks/held_arrays.py [--unroll 200 --games 8] [--told array] ...
-python benchmarks/held_arrays.py --model mra --told answer --unroll 50 --games 16 --noise 0 --read-share 0.01
+python benchmarks/held_arrays.py [--unroll 200 --num-envs 8] [--told array] ...
+python benchmarks/held_arrays.py --model mra --told answer --unroll 50 --num-envs 16 --noise 0 --read-share 0.01
 
 The forgetting player plays, some actions drawn at random. An agent watches, and may besides be told what lies in each
 cell of the study array, or which answer is right. Printed for each stretch of steps: the cross-entropy, in
@@ -39,7 +39,7 @@ class Settings:
     rows: int = 10
     """Lines to print."""
     unroll: int = 200
-    games: int = 8
+    num_envs: int = 8
     delays: tuple[int, ...] = (2, 4, 8)
     encoder: Literal["small", "normalised", "residual"] = "normalised"
     embedding_size: int = 256
@@ -64,11 +64,11 @@ class Show:
 
     def __init__(self, settings: Settings, size: tuple[int, int]):
         self.settings = settings
-        self.env = MemoryVectorEnv("cd", "train", settings.games, seed=1, size=size, delays=settings.delays)
+        self.env = MemoryVectorEnv("cd", "train", settings.num_envs, seed=1, size=size, delays=settings.delays)
         self.chance = np.random.default_rng(0)
         pictures, _ = self.env.reset()
-        nothing = np.zeros(settings.games, np.int64)
-        self.met = pictures.copy(), nothing.astype(np.float32), nothing, np.ones(settings.games, np.bool_)
+        nothing = np.zeros(settings.num_envs, np.int64)
+        self.met = pictures.copy(), nothing.astype(np.float32), nothing, np.ones(settings.num_envs, np.bool_)
 
     def watch(self) -> Watched:
         steps = [self.step() for _ in range(self.settings.unroll)]
@@ -76,10 +76,10 @@ class Show:
         return Watched(Inputs(*inputs), phases, cells, answers)
 
     def step(self) -> tuple:
-        games, met = self.env.games.records, self.met
+        games, met = self.env.batch.records, self.met
         known = games["phase"].copy(), study_cells(games), games["correct"].astype(np.int64)
         actions = np.zeros(len(games), np.int64)
-        self.env.games.act("forgetting", actions)
+        self.env.batch.act("forgetting", actions)
         by_chance = self.chance.random(len(games)) < self.settings.noise
         actions = np.where(by_chance, self.chance.integers(self.env.single_action_space.n, size=len(games)), actions)
         pictures, rewards, terminated, truncated, _ = self.env.step(actions)
@@ -114,7 +114,7 @@ class Reader(nn.Module):
 
 
 def main(settings: Settings) -> None:
-    if settings.unroll * settings.games < 800 or settings.steps < settings.unroll * settings.games:
+    if settings.unroll * settings.num_envs < 800 or settings.steps < settings.unroll * settings.num_envs:
         print(
             "held_arrays: unroll x games must be at least 800, to hold every phase, and at most steps", file=sys.stderr
         )
@@ -135,13 +135,13 @@ def main(settings: Settings) -> None:
     ]
     optimiser = torch.optim.Adam(taught)
     reading = torch.optim.Adam(reader.parameters(), 3e-3)
-    state = agent.initial_state(settings.games)
-    updates = settings.steps // (settings.unroll * settings.games)
+    state = agent.initial_state(settings.num_envs)
+    updates = settings.steps // (settings.unroll * settings.num_envs)
     rows: list[tuple[float, ...]] = []
     print("steps      array in x  array in h  answer")
     for update in range(1, updates + 1):
         watched = show.watch()
-        output, state = agent.unroll(watched.inputs, state, store=agent.new_store(settings.games))
+        output, state = agent.unroll(watched.inputs, state, store=agent.new_store(settings.num_envs))
         state = tuple(part.detach() for part in state)
         loss = torch.zeros(())
         for auxiliary in agent.auxiliary.values():
@@ -163,7 +163,7 @@ def main(settings: Settings) -> None:
         if update % max(1, updates // settings.rows) == 0:
             of_x, of_h, accuracy = np.mean(rows, axis=0)
             print(
-                f"{update * settings.unroll * settings.games:<9,}  {of_x:<10.3f}  {of_h:<10.3f}  {accuracy:.1%}",
+                f"{update * settings.unroll * settings.num_envs:<9,}  {of_x:<10.3f}  {of_h:<10.3f}  {accuracy:.1%}",
                 flush=True,
             )
             rows.clear()

@@ -35,8 +35,8 @@ def bare_rate(config: TrainConfig, seconds: float, encoder_only: bool = False) -
     """Steps a second if there were nothing but the network: forward for acting, forward and backward for learning."""
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     agent = MemoryRecallAgent(config.agent)
-    trajectory = empty_trajectory(agent, config.unroll - 1, config.games)
-    inputs, store = trajectory.inputs, agent.new_store(config.games)
+    trajectory = empty_trajectory(agent, config.unroll - 1, config.num_envs)
+    inputs, store = trajectory.inputs, agent.new_store(config.num_envs)
     inputs.pictures.random_(0, 256)
     first = Inputs(*(part[0] for part in inputs))
 
@@ -57,7 +57,7 @@ def bare_rate(config: TrainConfig, seconds: float, encoder_only: bool = False) -
 
     acting = per_call(act, seconds / 2) * config.unroll
     learning = per_call(learn, seconds / 2)
-    return config.unroll * config.games / (acting + learning)
+    return config.unroll * config.num_envs / (acting + learning)
 
 
 def main() -> None:
@@ -87,7 +87,7 @@ def main() -> None:
     note("paper mra, share of the encoder's bare passes", loop / encoder)
     beside = measured_rate(replace(paper, in_turns=False), arguments.seconds)
     note("paper mra, actor beside learner, steps/s", beside)
-    note("paper mra, 64 games, steps/s", measured_rate(replace(paper, games=64), arguments.seconds))
+    note("paper mra, 64 games, steps/s", measured_rate(replace(paper, num_envs=64), arguments.seconds))
     note("peak memory with 64 games, GB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 
 

@@ -39,7 +39,7 @@ def seen_trials(number: int) -> tuple[Tensor, Tensor, Tensor]:
     """Study pictures, test pictures and right answers, as the forgetting player meets them."""
     env = MemoryVectorEnv("cd", "train", GAMES, seed=5, size=SIZE, delays=(2,))
     pictures, _ = env.reset()
-    games, actions = env.games.records, np.zeros(GAMES, np.int64)
+    games, actions = env.batch.records, np.zeros(GAMES, np.int64)
     studied, is_new = pictures.copy(), np.zeros(GAMES, np.bool_)
     parts: list[tuple[np.ndarray, ...]] = []
     while sum(len(answers) for *_, answers in parts) < number:
@@ -48,7 +48,7 @@ def seen_trials(number: int) -> tuple[Tensor, Tensor, Tensor]:
         asked = (games["phase"] == CHOOSE) & is_new
         parts.append((studied[asked], pictures[asked], games["correct"][asked].astype(np.int64)))
         is_new[asked] = False
-        env.games.act("forgetting", actions)
+        env.batch.act("forgetting", actions)
         pictures, *_ = env.step(actions)
     study, test, answers = (torch.from_numpy(np.concatenate(part)[:number]) for part in zip(*parts, strict=True))
     return study, test, answers

@@ -174,7 +174,7 @@ def scores_of(player: Player, shown: Callable[[np.void], Sequence], task: str, g
     scores, actions = np.full(given.episodes, np.nan), np.full(given.episodes, NOTHING)
     while (playing := np.flatnonzero(np.isnan(scores))).size:
         for i in playing:
-            game = env.games.records[i]
+            game = env.batch.records[i]
             actions[i] = player(see(game, shown(game), int(actions[i])))
         *_, info = env.step(actions)
         if "final_info" in info:

@@ -41,9 +41,9 @@ class Controller(nn.Module):
         """One map for each gate."""
         return nn.Linear(size, self.gates * self.hidden_size, bias=False)
 
-    def initial_state(self, games: int, **options) -> State:
+    def initial_state(self, num_envs: int, **options) -> State:
         """Before an episode; `options` are device and dtype."""
-        return tuple(torch.zeros(games, self.hidden_size, **options) for _ in range(self.state_parts))
+        return tuple(torch.zeros(num_envs, self.hidden_size, **options) for _ in range(self.state_parts))
 
     def reset(self, state: State, keep_t: Tensor) -> State:
         """The state with that of the games in which an episode begins, where keep_t (B, 1) is 0, as at the start."""

@@ -41,15 +41,15 @@ class EpisodicStore(Store):
     """
 
     def __init__(
-        self, games: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
+        self, num_envs: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
     ):
         if capacity < 1:
             raise ValueError(f"a memory needs a capacity of at least 1 slot, not {capacity}")
         options = {"device": device, "dtype": dtype or torch.get_default_dtype()}
         self.capacity, self.input_size = capacity, input_size
-        self.pv = torch.zeros(games, capacity, input_size + hidden_size, **options)
-        self.k = torch.zeros(games, capacity, key_size, **options)
-        self.squared_norm = torch.full((games, 1, capacity), torch.inf, **options)
+        self.pv = torch.zeros(num_envs, capacity, input_size + hidden_size, **options)
+        self.k = torch.zeros(num_envs, capacity, key_size, **options)
+        self.squared_norm = torch.full((num_envs, 1, capacity), torch.inf, **options)
         self.next_slot = 0
         super().__init__(pv=self.pv, k=self.k, squared_norm=self.squared_norm)
 
@@ -96,9 +96,9 @@ class EpisodicStore(Store):
 
 def gather_slots(table: Tensor, slots: Tensor) -> Tensor:
     """Rows `slots` (B, K) of each game's `table` (B, capacity, size): (B, K, size)."""
-    games, capacity, size = table.shape
-    rows = slots + capacity * torch.arange(games, device=table.device)[:, None]
-    return table.view(games * capacity, size).index_select(0, rows.flatten()).view(*slots.shape, size)
+    num_envs, capacity, size = table.shape
+    rows = slots + capacity * torch.arange(num_envs, device=table.device)[:, None]
+    return table.view(num_envs * capacity, size).index_select(0, rows.flatten()).view(*slots.shape, size)
 
 
 THOUGHT = 0.03  # the share at which the h part of W_k begins: not 0, or keys would lack h where W_k does not learn
@@ -122,9 +122,9 @@ class EpisodicMemory(Memory):
             self.key.weight[:, X:] *= THOUGHT
             self.query_of_h.weight.zero_()
 
-    def new_store(self, games: int, **options: Any) -> EpisodicStore:
+    def new_store(self, num_envs: int, **options: Any) -> EpisodicStore:
         """Rings of `capacity` slots."""
-        return EpisodicStore(games, self.capacity, self.input_size, self.size, self.key_size, **options)
+        return EpisodicStore(num_envs, self.capacity, self.input_size, self.size, self.key_size, **options)
 
     def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recalled:
         """K slots a step."""

@@ -12,7 +12,7 @@ class Store(dict[str, Tensor]):
     """What an actor remembers of B games: tensors (B, ...) by name; zeros where an episode begins."""
 
     @property
-    def games(self) -> int:
+    def num_envs(self) -> int:
         """B."""
         return len(next(iter(self.values())))
 
@@ -51,7 +51,7 @@ class Memory(nn.Module):
         """Whether a read waits for h_(t-1), as it does with a `query` of its own; else a learner reads all at once."""
         return type(self).query is not Memory.query
 
-    def new_store(self, games: int, **options: Any) -> Store:
+    def new_store(self, num_envs: int, **options: Any) -> Store:
         """An empty one; `options` are device and dtype."""
         raise NotImplementedError
 

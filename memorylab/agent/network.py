@@ -62,13 +62,13 @@ class MemoryRecallAgent(nn.Module):
         """Of its weights and outputs."""
         return self.policy.weight.dtype
 
-    def initial_state(self, games: int) -> State:
+    def initial_state(self, num_envs: int) -> State:
         """Working memory before an episode."""
-        return self.controller.initial_state(games, device=self.device, dtype=self.dtype)
+        return self.controller.initial_state(num_envs, device=self.device, dtype=self.dtype)
 
-    def new_store(self, games: int) -> Store | None:
+    def new_store(self, num_envs: int) -> Store | None:
         """An empty memory for so many games; None for an agent without one."""
-        return self.read.new_store(games, device=self.device, dtype=self.dtype) if self.read else None
+        return self.read.new_store(num_envs, device=self.device, dtype=self.dtype) if self.read else None
 
     def new_recalled(self, *lead: int) -> Any:
         """Room for what the memory reads of so many steps and games will find; None without memory."""
@@ -132,8 +132,8 @@ class MemoryRecallAgent(nn.Module):
         if self.read is None:
             return None
         if store is not None and recalled is None:
-            if store.games != x.shape[1]:
-                raise ValueError(f"the store is for {store.games} games, not {x.shape[1]}")
+            if store.num_envs != x.shape[1]:
+                raise ValueError(f"the store is for {store.num_envs} games, not {x.shape[1]}")
             return SearchedPast(self.read, x, store, resets)
         if recalled is not None and store is None:
             lead = tuple(recalled[0].shape[:2])
@@ -175,9 +175,9 @@ class MemoryRecallAgent(nn.Module):
                 raise ValueError(f"{name} are on {part.device}, the agent is on {self.device}")
         self.check_state(state, lead[-1])
 
-    def check_state(self, state: State, games: int) -> None:
+    def check_state(self, state: State, num_envs: int) -> None:
         """As many parts as the controller has, each for these games, and here."""
-        shapes = [(games, *shape) for shape in self.state_shapes]
+        shapes = [(num_envs, *shape) for shape in self.state_shapes]
         if [tuple(part.shape) for part in state] != shapes or any(part.device != self.device for part in state):
             raise ValueError(f"the state must be tensors of shapes {', '.join(map(str, shapes))} on {self.device}")
 

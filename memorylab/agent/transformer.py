@@ -28,10 +28,10 @@ class TransformerWindow(Controller):
         self.of_age = nn.Parameter(torch.zeros(heads, window))  # the newest last
         self.mlp = nn.Sequential(nn.Linear(H, 2 * H), nn.GELU(), nn.Linear(2 * H, H))
 
-    def initial_state(self, games: int, **options) -> State:
+    def initial_state(self, num_envs: int, **options) -> State:
         """h, the window and, as 0 or 1, which of its steps count."""
-        window = torch.zeros(games, self.window, self.hidden_size, **options)
-        return torch.zeros(games, self.hidden_size, **options), window, torch.zeros(games, self.window, **options)
+        window = torch.zeros(num_envs, self.window, self.hidden_size, **options)
+        return torch.zeros(num_envs, self.hidden_size, **options), window, torch.zeros(num_envs, self.window, **options)
 
     def advance(self, embedded_t: Tensor, m_t: Tensor | None, state: State) -> State:
         """The window moves on by a step."""

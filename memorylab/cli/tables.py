@@ -62,7 +62,7 @@ def human_table(rows: list[Any]) -> Table:
 def speed_table(rows: list[Speed]) -> Table:
     """Steps a second of each task."""
     one = rows[0]
-    title = f"{one.games} games, {one.threads} threads, {one.height} x {one.width}, steps/s"
+    title = f"{one.num_envs} games, {one.threads} threads, {one.height} x {one.width}, steps/s"
     table = Table("task", *map(right, ("random", "remembering", "copying", "random/copying", "one Env")), title=title)
     for row in rows:
         rates = row.random_steps_per_second, row.remembering_steps_per_second, row.copies_per_second

@@ -24,7 +24,7 @@ class DmMemoryEnv(dm_env.Environment):
 
     def __init__(self, task: str, level: str = "train", *, continuous: bool = False, **options: Any):
         self.env = MemoryEnv(task, level, continuous=continuous, **options)
-        self.is_walked = "x" in self.env.games.task.report
+        self.is_walked = "x" in self.env.batch.task.report
         self.continuous = continuous
         self.sticks = np.zeros(4)
 
@@ -65,13 +65,13 @@ class DmMemoryEnv(dm_env.Environment):
         """One integer, or four sticks."""
         if self.continuous:
             return {name: specs.BoundedArray((), np.float64, -1.0, 1.0, name=name) for name in STICKS}
-        return specs.DiscreteArray(len(self.env.games.task.actions), dtype=np.int64, name="action")
+        return specs.DiscreteArray(len(self.env.batch.task.actions), dtype=np.int64, name="action")
 
     def observed(self, picture: np.ndarray, info: dict[str, Any]) -> dict[str, np.ndarray]:
         """The observation of now."""
         observation = {"RGB_INTERLEAVED": picture, "Score": np.array(info["score"], np.float64)}
         if self.is_walked:
-            eye = self.env.games.records["eye"][0]
+            eye = self.env.batch.records["eye"][0]
             observation["AvatarPosition"] = np.array([info["x"], eye, info["z"]], np.float64)
         return observation
 

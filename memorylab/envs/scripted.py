@@ -31,7 +31,7 @@ def play_episodes(
     actions = np.zeros(env.num_envs, np.int64)
     env.reset()
     while played.min() < quota:
-        env.games.act(player, actions)
+        env.batch.act(player, actions)
         *_, info = env.step(actions)
         if "final_info" in info:
             ended = np.flatnonzero(info["_final_info"] & (played < quota))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Env, spaces
 
-from memorylab.envs.games import Games
+from memorylab.envs.batch import EnvBatch
 from memorylab.envs.vector import STEPS_PER_SECOND, observation_space
 from memorylab.world.walking import STICKS
 
@@ -38,16 +38,16 @@ class MemoryEnv(Env):
     ):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"render_mode must be 'rgb_array' or None, not {render_mode!r}")
-        self.games = Games(task, level, 1, threads=1, **options)
+        self.batch = EnvBatch(task, level, 1, threads=1, **options)
         self.render_mode = render_mode
-        self.observation_space = observation_space(self.games)
+        self.observation_space = observation_space(self.batch)
         self.continuous = continuous
-        if continuous and "sticks" not in self.games.records.dtype.names:
-            raise ValueError(f"{self.games.task.name} has no continuous actions; only tasks that are walked through do")
-        self.action_space: spaces.Space = spaces.Discrete(len(self.games.task.actions))
+        if continuous and "sticks" not in self.batch.records.dtype.names:
+            raise ValueError(f"{self.batch.task.name} has no continuous actions; only tasks that are walked through do")
+        self.action_space: spaces.Space = spaces.Discrete(len(self.batch.task.actions))
         if continuous:
             self.action_space = spaces.Box(-1.0, 1.0, (4,), np.float64)
-        self.info = self.games.report(self.games.records)
+        self.info = self.batch.report(self.batch.records)
         self.first_seed: int | None = seed
         self.action = np.zeros(1, np.int64)
         self.state = "new"
@@ -57,11 +57,11 @@ class MemoryEnv(Env):
         self.check_open()
         if seed is None and self.state == "new":
             seed = self.first_seed
-        seeds = self.games.seed(seed)
+        seeds = self.batch.seed(seed)
         super().reset(seed=seed)
-        self.games.begin(seeds, ONE, self.games.pictures)
+        self.batch.begin(seeds, ONE, self.batch.pictures)
         self.state = "playing"
-        return self.games.pictures[0].copy(), self.facts()
+        return self.batch.pictures[0].copy(), self.facts()
 
     def step(self, action: Any):
         """One agent step; `info` tells score, length, scale and seed, and what else the task reports."""
@@ -69,12 +69,12 @@ class MemoryEnv(Env):
             self.check_open()
             raise RuntimeError(f"call reset() before step(): the episode is {self.state}")
         self.action[0] = self.set_sticks(action) if self.continuous else self.checked(action)
-        games = self.games
-        games.step(self.action, games.pictures, autoreset=False)
-        terminated, truncated = bool(games.terminated[0]), bool(games.truncated[0])
+        batch = self.batch
+        batch.step(self.action, batch.pictures, autoreset=False)
+        terminated, truncated = bool(batch.terminated[0]), bool(batch.truncated[0])
         if terminated or truncated:
             self.state = "over"
-        return games.pictures[0].copy(), float(games.rewards[0]), terminated, truncated, self.facts()
+        return batch.pictures[0].copy(), float(batch.rewards[0]), terminated, truncated, self.facts()
 
     def checked(self, action: Any) -> int:
         """The number of an action, or one sentence."""
@@ -82,8 +82,8 @@ class MemoryEnv(Env):
             number = operator.index(action)
         except TypeError:
             raise ValueError(f"an action must be an integer, not {action!r}") from None
-        if not 0 <= number < len(self.games.task.actions):
-            names = ", ".join(f"{i} {name}" for i, name in enumerate(self.games.task.actions))
+        if not 0 <= number < len(self.batch.task.actions):
+            names = ", ".join(f"{i} {name}" for i, name in enumerate(self.batch.task.actions))
             raise ValueError(f"there is no action {number}; the actions are {names}")
         return number
 
@@ -92,7 +92,7 @@ class MemoryEnv(Env):
         values = np.asarray(sticks, np.float64)
         if values.shape != (4,) or not (abs(values) <= 1).all():
             raise ValueError(f"a continuous action must be four numbers from -1 to 1, not {sticks!r}")
-        self.games.records["sticks"][0] = values
+        self.batch.records["sticks"][0] = values
         return STICKS
 
     def facts(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class MemoryEnv(Env):
 
     def render(self):
         """The picture of now."""
-        return self.games.pictures[0].copy() if self.render_mode == "rgb_array" else None
+        return self.batch.pictures[0].copy() if self.render_mode == "rgb_array" else None
 
     def check_open(self) -> None:
         """Or one sentence."""

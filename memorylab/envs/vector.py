@@ -8,15 +8,15 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from memorylab.envs.games import Games
+from memorylab.envs.batch import EnvBatch
 from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 
 STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
 
 
-def observation_space(games: Games) -> spaces.Box:
+def observation_space(batch: EnvBatch) -> spaces.Box:
     """Of one game: its picture."""
-    return spaces.Box(0, 255, (games.height, games.width, 3), np.uint8)
+    return spaces.Box(0, 255, (batch.height, batch.width, 3), np.uint8)
 
 
 class MemoryVectorEnv(VectorEnv):
@@ -36,14 +36,14 @@ class MemoryVectorEnv(VectorEnv):
     }
 
     def __init__(self, task: str, level: str = "train", num_envs: int = 1, *, seed: int | None = None, **options: Any):
-        self.games = Games(task, level, num_envs, **options)
-        self.num_envs = self.games.number
-        self.single_observation_space = observation_space(self.games)
-        self.single_action_space = spaces.Discrete(len(self.games.task.actions))
+        self.batch = EnvBatch(task, level, num_envs, **options)
+        self.num_envs = self.batch.num_envs
+        self.single_observation_space = observation_space(self.batch)
+        self.single_action_space = spaces.Discrete(len(self.batch.task.actions))
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.info = self.games.report(self.games.records)
-        self.final_info = self.games.report(self.games.last_records)
+        self.info = self.batch.report(self.batch.records)
+        self.final_info = self.batch.report(self.batch.last_records)
         self.first_seed: int | None = seed
         self.everyone = np.ones(self.num_envs, np.bool_)
 
@@ -64,33 +64,33 @@ class MemoryVectorEnv(VectorEnv):
             chosen = np.asarray(options["reset_mask"])
             if chosen.shape != (self.num_envs,) or chosen.dtype != np.bool_:
                 raise ValueError(f"reset_mask must be {self.num_envs} booleans")
-        if not self.games.begun and not chosen.all():
+        if not self.batch.begun and not chosen.all():
             raise RuntimeError("the first reset must be of all games")
-        if seed is None and not self.games.begun:
+        if seed is None and not self.batch.begun:
             seed = self.first_seed
         pictures = self.target(out)
-        self.games.begin(self.games.seed(seed), chosen, pictures)
+        self.batch.begin(self.batch.seed(seed), chosen, pictures)
         return pictures, dict(self.info)
 
     def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
         """One agent step of all games; the pictures are drawn into `out` if it is given."""
         self.check_open()
-        if not self.games.begun:
+        if not self.batch.begun:
             raise RuntimeError("call reset() before step()")
         pictures = self.target(out)
-        games = self.games
-        games.step(self.checked(actions), pictures, autoreset=True)
+        batch = self.batch
+        batch.step(self.checked(actions), pictures, autoreset=True)
         info: dict[str, Any] = dict(self.info)
-        over = games.terminated | games.truncated
+        over = batch.terminated | batch.truncated
         if over.any():
-            info |= {"final_obs": games.last_pictures, "_final_obs": over}
+            info |= {"final_obs": batch.last_pictures, "_final_obs": over}
             info |= {"final_info": self.final_info, "_final_info": over}
-        return pictures, games.rewards, games.terminated, games.truncated, info
+        return pictures, batch.rewards, batch.terminated, batch.truncated, info
 
     def checked(self, actions: Any) -> np.ndarray:
         """The actions as int64, if they are what this environment takes: anything else could corrupt memory."""
         actions = np.asarray(actions)
-        n = len(self.games.task.actions)
+        n = len(self.batch.task.actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             given = f"shape {actions.shape} and dtype {actions.dtype}"
             raise ValueError(f"actions must be {self.num_envs} integers, not an array of {given}")
@@ -100,7 +100,7 @@ class MemoryVectorEnv(VectorEnv):
 
     def target(self, out: np.ndarray | None) -> np.ndarray:
         """Where to draw: `out`, if it fits, or the environment's own buffer."""
-        pictures = self.games.pictures
+        pictures = self.batch.pictures
         if out is None:
             return pictures
         if (
@@ -114,18 +114,18 @@ class MemoryVectorEnv(VectorEnv):
 
     def state(self) -> np.ndarray:
         """Every game as it stands, as bytes: `restore` goes on from there, bit for bit."""
-        return self.games.records.view(np.uint8).reshape(self.num_envs, -1).copy()
+        return self.batch.records.view(np.uint8).reshape(self.num_envs, -1).copy()
 
     def restore(self, state: np.ndarray) -> None:
         """Go on from a `state` of the same task, number of games and settings; a picture comes with the next step."""
-        records = self.games.records
+        records = self.batch.records
         expected = (self.num_envs, records.dtype.itemsize)
         if state.dtype != np.uint8 or state.shape != expected:
             raise ValueError(f"the state must be uint8 of shape {expected}, not {state.dtype} of {state.shape}")
         records.view(np.uint8).reshape(expected)[:] = state
         if "repaint" in (records.dtype.names or ()):
             records["repaint"] = 1  # what hangs on the panel is not part of a record
-        self.games.begun = True
+        self.batch.begun = True
 
     def check_open(self) -> None:
         """Or one sentence."""
@@ -134,4 +134,4 @@ class MemoryVectorEnv(VectorEnv):
 
     def close_extras(self, **_: Any) -> None:
         """As Gymnasium asks: the threads end."""
-        self.games.pool.dismiss()
+        self.batch.pool.dismiss()

@@ -19,7 +19,7 @@ class Speed:
 
     task: str
     level: str
-    games: int
+    num_envs: int
     threads: int
     height: int
     width: int
@@ -30,16 +30,16 @@ class Speed:
     single_env_steps_per_second: float
 
 
-def measure(task: str, level: str, games: int, size: tuple[int, int], seconds: float, threads: int | None) -> Speed:
+def measure(task: str, level: str, num_envs: int, size: tuple[int, int], seconds: float, threads: int | None) -> Speed:
     """One task."""
-    env = MemoryVectorEnv(task, level, games, seed=0, size=size, threads=threads)
+    env = MemoryVectorEnv(task, level, num_envs, seed=0, size=size, threads=threads)
     random, remembering = (steps_per_second(env, player, seconds) for player in ("random", "remembering"))
     copies = copies_per_second(env, seconds)
     speed = Speed(
-        task=env.games.task.name,
+        task=env.batch.task.name,
         level=level,
-        games=games,
-        threads=env.games.pool.threads,
+        num_envs=num_envs,
+        threads=env.batch.pool.threads,
         height=size[0],
         width=size[1],
         random_steps_per_second=random,
@@ -58,7 +58,7 @@ def recorded_actions(env: MemoryVectorEnv, player: str) -> list[np.ndarray]:
     actions = np.zeros(env.num_envs, np.int64)
     recorded = []
     for _ in range(RECORDED_STEPS):
-        env.games.act(player, actions)
+        env.batch.act(player, actions)
         env.step(actions)
         recorded.append(actions.copy())
     return recorded
@@ -80,10 +80,10 @@ def steps_per_second(env: MemoryVectorEnv, player: str, seconds: float) -> float
 
 def copies_per_second(env: MemoryVectorEnv, seconds: float) -> float:
     """The least that moving the pictures takes."""
-    source, target = env.games.pictures, env.games.last_pictures
+    source, target = env.batch.pictures, env.batch.last_pictures
     copies, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
-        env.games.pool.run(lambda first, last: np.copyto(target[first:last], source[first:last]))
+        env.batch.pool.run(lambda first, last: np.copyto(target[first:last], source[first:last]))
         copies += env.num_envs
     return copies / (time.perf_counter() - start)
 
@@ -92,7 +92,7 @@ def single_steps_per_second(task: str, level: str, size: tuple[int, int], second
     """Of one game by itself."""
     env = MemoryEnv(task, level, seed=0, size=size)
     env.reset()
-    actions = np.random.default_rng(0).integers(len(env.games.task.actions), size=RECORDED_STEPS)
+    actions = np.random.default_rng(0).integers(len(env.batch.task.actions), size=RECORDED_STEPS)
     steps, start = 0, time.perf_counter()
     while time.perf_counter() - start < seconds:
         for action in actions:
@@ -104,8 +104,8 @@ def single_steps_per_second(task: str, level: str, size: tuple[int, int], second
 
 
 def bench(
-    tasks: Iterable[str], level: str, games: int, size: tuple[int, int], seconds: float, threads: int | None
+    tasks: Iterable[str], level: str, num_envs: int, size: tuple[int, int], seconds: float, threads: int | None
 ) -> Iterator[Speed]:
     """One row a task, as it is measured."""
     for task in tasks:
-        yield measure(find_task(task).name, level, games, size, seconds, threads)
+        yield measure(find_task(task).name, level, num_envs, size, seconds, threads)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from memorylab.envs.games import Games
+from memorylab.envs.batch import EnvBatch
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.runs.files import replacing
@@ -41,7 +41,7 @@ def watch(
     action = np.zeros(1, np.int64)
     step = 0
     while len(pictures) < frames:
-        env.games.act(player, action)
+        env.batch.act(player, action)
         picture, _, terminated, truncated, _ = env.step(action[0])
         step += 1
         if terminated or truncated:
@@ -61,7 +61,7 @@ def with_map(
     """The picture and, to its right, what lies around seen from above: north is up, the walker a red dot."""
     if "x" not in env.info:
         return picture
-    game = env.games.records[number]
+    game = env.batch.records[number]
     route.append((float(game["x"]), float(game["z"])))
     fine = 4 * picture.shape[0]  # drawn larger, then shrunk
     rows, columns, cell = int(game["rows"]), int(game["columns"]), float(game["cell"])
@@ -79,10 +79,10 @@ def with_map(
     boxes, ovals = game["boxes"][: game["num_boxes"]], game["ovals"][: game["num_ovals"]]
     for (west, east, _, top, south, north), material in zip(boxes, game["box_material"], strict=False):
         if top > 0:
-            pen.rectangle(box(west, east, south, north), average_colour(env.games, material), (60, 60, 60))
+            pen.rectangle(box(west, east, south, north), average_colour(env.batch, material), (60, 60, 60))
     for (x, _, z, radius, _), material in zip(ovals, game["oval_material"], strict=False):
         around = box(x - radius, x + radius, z - radius, z + radius)
-        pen.ellipse(around, average_colour(env.games, material), (60, 60, 60))
+        pen.ellipse(around, average_colour(env.batch, material), (60, 60, 60))
     for (x_0, z_0), (x_1, z_1) in itertools.pairwise(route):
         if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
             pen.line((x_0 * scale, fine - z_0 * scale, x_1 * scale, fine - z_1 * scale), (40, 90, 220), 4)
@@ -94,9 +94,9 @@ def with_map(
     return np.concatenate([picture, np.asarray(plan.resize((picture.shape[0],) * 2, Image.Resampling.BOX))], axis=1)
 
 
-def average_colour(games: Games, material: int) -> tuple[int, ...]:
+def average_colour(batch: EnvBatch, material: int) -> tuple[int, ...]:
     """The last, coarsest copy of a material's texture is all but its mean."""
-    texel = int(games.view.surfaces[(material + 1) * STRIDE - 22])
+    texel = int(batch.view.surfaces[(material + 1) * STRIDE - 22])
     return texel & 255, texel >> 8 & 255, texel >> 16
 
 

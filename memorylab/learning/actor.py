@@ -12,7 +12,7 @@ from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
 from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
 
 
-class VectorGames(Protocol):
+class BatchedEnv(Protocol):
     """What an actor needs of a vector environment; autoreset is SAME_STEP."""
 
     num_envs: int
@@ -29,18 +29,18 @@ class VectorGames(Protocol):
 class Player:
     """An agent in the middle of its games: its working memory, its store, what it met last."""
 
-    def __init__(self, env: VectorGames, agent: MemoryRecallAgent, seed: int):
+    def __init__(self, env: BatchedEnv, agent: MemoryRecallAgent, seed: int):
         self.env, self.agent = env, agent
-        games = env.num_envs
+        num_envs = env.num_envs
         self.generator = torch.Generator(agent.device).manual_seed(seed)
-        self.state = agent.initial_state(games)
-        self.store = agent.new_store(games)
+        self.state = agent.initial_state(num_envs)
+        self.store = agent.new_store(num_envs)
         pictures, _ = env.reset()
         self.inputs = Inputs(
             self.tensor(pictures),
-            torch.zeros(games, dtype=agent.dtype, device=agent.device),
-            torch.zeros(games, dtype=torch.int64, device=agent.device),
-            torch.ones(games, dtype=torch.bool, device=agent.device),
+            torch.zeros(num_envs, dtype=agent.dtype, device=agent.device),
+            torch.zeros(num_envs, dtype=torch.int64, device=agent.device),
+            torch.ones(num_envs, dtype=torch.bool, device=agent.device),
         )
 
     def tensor(self, array: np.ndarray) -> Tensor:
@@ -105,7 +105,7 @@ class Actor:
     Two trajectories take turns: a learner may read one while the other fills.
     """
 
-    def __init__(self, env: VectorGames, agent: MemoryRecallAgent, unroll: int, seed: int = 0):
+    def __init__(self, env: BatchedEnv, agent: MemoryRecallAgent, unroll: int, seed: int = 0):
         self.agent, self.unroll = agent, unroll
         self.version = 0
         self.player = Player(env, agent, seed)

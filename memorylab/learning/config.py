@@ -84,7 +84,7 @@ class TrainConfig:
     model: str = "mra"
     preset: str = "laptop"
     seed: int = 0
-    games: int = 16
+    num_envs: int = 16
     """Games played at once: the batch."""
     unroll: int = 50
     """T: steps per trajectory."""
@@ -103,7 +103,7 @@ class TrainConfig:
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
 
     def __post_init__(self):
-        at_least(self, 1, "games", "unroll", "steps", "evaluation_episodes")
+        at_least(self, 1, "num_envs", "unroll", "steps", "evaluation_episodes")
         at_least(self, 0, "evaluate_every", "seed")
         if "cpc" in self.agent.auxiliary and self.agent.cpc_steps > self.unroll:
             raise ValueError(f"cpc_steps must be at most the unroll, {self.unroll}, not {self.agent.cpc_steps}")

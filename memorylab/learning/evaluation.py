@@ -8,7 +8,7 @@ import torch
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
-from memorylab.learning.actor import Player, VectorGames
+from memorylab.learning.actor import BatchedEnv, Player
 from memorylab.learning.trajectory import Episode
 
 MAX_GAMES = 64
@@ -42,7 +42,7 @@ def evaluate(
 
 @torch.no_grad()
 def play_episodes(
-    env: VectorGames, agent: MemoryRecallAgent, episodes: int, seed: int, on_step: Callable[[], None] = lambda: None
+    env: BatchedEnv, agent: MemoryRecallAgent, episodes: int, seed: int, on_step: Callable[[], None] = lambda: None
 ) -> list[Episode]:
     """Every game plays the same number of episodes: to count whichever end first would favour short ones."""
     player = Player(env, agent, seed)

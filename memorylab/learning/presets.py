@@ -39,11 +39,11 @@ def paper(task: str) -> TrainConfig:
     """The paper's tables of hyper-parameters."""
     found = find_task(task)
     row = PAPER.get(task, PAPER_BY_ENGINE[found.engine])
-    hidden, baseline, entropy, games, unroll, discount, optimiser, rate, cpc_steps, cpc_weight = row
+    hidden, baseline, entropy, num_envs, unroll, discount, optimiser, rate, cpc_steps, cpc_weight = row
     return TrainConfig(
         task=task,
         preset="paper",
-        games=games,
+        num_envs=num_envs,
         unroll=unroll,
         in_turns=True,
         agent=AgentConfig(
@@ -75,7 +75,7 @@ def laptop(task: str) -> TrainConfig:
     config = TrainConfig(
         task=task,
         preset="laptop",
-        games=32,
+        num_envs=32,
         unroll=25 if is_psychlab else 50,
         agent=AgentConfig(
             encoder="small",
@@ -106,7 +106,7 @@ def for_faint_arrays(config: TrainConfig) -> TrainConfig:
     """Change Detection: pale shapes, a memory in which the same picture stays near, short delays first."""
     return replace(
         config,
-        games=16,
+        num_envs=16,
         unroll=50,
         agent=replace(config.agent, encoder="normalised", embedding_size=256, hidden_size=256, epsilon=1e-5),
         learner=replace(config.learner, learning_rate=5e-4, read_share=0.01),

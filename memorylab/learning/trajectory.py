@@ -42,10 +42,10 @@ class Trajectory(NamedTuple):
         return named
 
 
-def empty_trajectory(agent: MemoryRecallAgent, unroll: int, games: int) -> Trajectory:
+def empty_trajectory(agent: MemoryRecallAgent, unroll: int, num_envs: int) -> Trajectory:
     """Room for so many steps of so many games."""
     c = agent.config
-    lead = (unroll + 1, games)
+    lead = (unroll + 1, num_envs)
 
     def zeros(*size: int, dtype: torch.dtype = agent.dtype) -> Tensor:
         return torch.zeros(*lead, *size, dtype=dtype, device=agent.device)
@@ -57,7 +57,7 @@ def empty_trajectory(agent: MemoryRecallAgent, unroll: int, games: int) -> Traje
         resets=zeros(dtype=torch.bool),
     )
     recalled = agent.new_recalled(*lead)
-    return Trajectory(inputs, zeros(dtype=torch.int64), zeros(), recalled, agent.initial_state(games))
+    return Trajectory(inputs, zeros(dtype=torch.int64), zeros(), recalled, agent.initial_state(num_envs))
 
 
 def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> Trajectory:

@@ -35,7 +35,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
-    """Earlier versions had at most one auxiliary loss, by its name, and one memory, yes or no."""
+    """Earlier versions said `games` for num_envs, and had one auxiliary loss at most, by name, and a memory or not."""
+    config = {"num_envs" if name == "games" else name: value for name, value in config.items()}
     if not isinstance(config.get("agent"), dict):
         return config  # somebody else's agent
     agent = dict(config["agent"])

@@ -13,7 +13,7 @@ from memorylab.runs.scores import ScoreRow
 class RecordableGame(Protocol):
     """What a recorder needs of an environment; those of memorylab have it."""
 
-    games: Any  # has a `task` with a name and a short name, and a `level`
+    batch: Any  # has a `task` with a name and a short name, and a `level`
 
     def facts(self) -> dict[str, Any]:
         """Scale, score, length and seed of the episode, among others."""
@@ -48,7 +48,7 @@ class ScoreRecorder:
 
     def begin(self, game: RecordableGame) -> None:
         """Config.json with the task's full name, if this game is of the recorder's task."""
-        task = game.games.task
+        task = game.batch.task
         if self.task not in (task.name, task.short):
             raise ValueError(f"this recorder is for {self.task}, not {task.name}")
         if not self.is_begun:
@@ -60,7 +60,7 @@ class ScoreRecorder:
         """One finished episode."""
         facts = game.facts()
         numbers = facts["scale"], facts["score"], facts["length"], facts["seed"]
-        self.folder.add_scores([ScoreRow(self.step, game.games.level, *numbers)])
+        self.folder.add_scores([ScoreRow(self.step, game.batch.level, *numbers)])
 
 
 class RecordedEnv(gymnasium.Wrapper):

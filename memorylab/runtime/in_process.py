@@ -29,7 +29,7 @@ from memorylab.runtime.protocol import (
     Checkpoint,
     Evaluated,
     GiveWay,
-    MakeGames,
+    MakeEnv,
     Progress,
     Stage,
     averaged,
@@ -55,14 +55,14 @@ class InProcess:
 
     def __init__(
         self,
-        make_games: MakeGames,
+        make_env: MakeEnv,
         learner: Learner,
         unroll: int,
         threads: int,
         stopwatch: Stopwatch,
         in_turns: bool = False,
     ):
-        self.make_games, self.learner, self.unroll = make_games, learner, unroll
+        self.make_env, self.learner, self.unroll = make_env, learner, unroll
         self.stopwatch, self.in_turns = stopwatch, in_turns
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
         self.waiting: Rollout | None = None
@@ -72,7 +72,7 @@ class InProcess:
 
     def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
         """See Runtime. A cluster's checkpoint holds no games: new ones begin."""
-        self.new_games(stage)
+        self.new_envs(stage)
         if checkpoint is None:
             return
         named, facts = checkpoint
@@ -86,9 +86,9 @@ class InProcess:
             self.waiting = Rollout(self.actor.now, episodes, facts["waiting_version"])
         self.publish()
 
-    def new_games(self, stage: Stage) -> None:
+    def new_envs(self, stage: Stage) -> None:
         """See Runtime."""
-        self.env = self.make_games(seed=stage.seed, **stage.keywords)
+        self.env = self.make_env(seed=stage.seed, **stage.keywords)
         self.actor = Actor(self.env, self.own_agent, self.unroll, stage.seed)
         self.waiting = None
 
@@ -202,6 +202,6 @@ def training_here(
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
     learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
     size = config.agent.height, config.agent.width
-    make_games = partial(MemoryVectorEnv, config.task, "train", config.games, size=size, threads=share.actor)
-    runtime = InProcess(make_games, learner, config.unroll, threads, Stopwatch(), config.in_turns)
+    make_env = partial(MemoryVectorEnv, config.task, "train", config.num_envs, size=size, threads=share.actor)
+    runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns)
     return Training(config, folder, runtime, EvaluatorHere(config, learner.agent, threads), tell)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from torch import Tensor
 
-from memorylab.learning.actor import VectorGames
+from memorylab.learning.actor import BatchedEnv
 from memorylab.learning.learner import Metrics
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
@@ -19,7 +19,7 @@ def nobody_asks() -> None:
     """A GiveWay for those whom nobody stops."""
 
 
-class SavableGames(VectorGames, Protocol):
+class SavableEnv(BatchedEnv, Protocol):
     """Games that a checkpoint can hold."""
 
     def state(self) -> np.ndarray:
@@ -31,7 +31,7 @@ class SavableGames(VectorGames, Protocol):
         ...
 
 
-MakeGames = Callable[..., SavableGames]  # called with seed= and the keywords of a stage
+MakeEnv = Callable[..., SavableEnv]  # called with seed= and the keywords of a stage
 
 
 class Stage(NamedTuple):
@@ -69,7 +69,7 @@ class Runtime(Protocol):
         """From a checkpoint of whatever runtime, or from new weights; plays the games of this stage."""
         ...
 
-    def new_games(self, stage: Stage) -> None:
+    def new_envs(self, stage: Stage) -> None:
         """Play these from now on; trajectories of the games of before are dropped."""
         ...
 

@@ -165,7 +165,7 @@ class Training:
         self.recent.extend((episode.score, episode.length) for episode in progress.episodes)
         if self.curriculum.tell(progress.episodes):
             self.recent.clear()
-            self.runtime.new_games(self.stage())
+            self.runtime.new_envs(self.stage())
 
     # --- evaluation on the true levels, whatever the curriculum's stage
 

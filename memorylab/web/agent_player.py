@@ -46,7 +46,7 @@ def moments(env: MemoryVectorEnv, player: actor.Player) -> Iterator[Moment]:
     """The first episode of a player's only game."""
     ended: list = []
     while not ended:
-        place, plan = place_of(env.games), plan_of(env.games)
+        place, plan = place_of(env.batch), plan_of(env.batch)
         inputs, output, actions, ended = player.play()
         ages: list[int] = []
         weights: list[float] = []

@@ -10,7 +10,7 @@ from PIL import Image
 
 from memorylab.runs.files import replacing
 from memorylab.tasks.task import TASKS, find_task
-from memorylab.web.game import VIEWS, new_games
+from memorylab.web.game import VIEWS, new_batch
 from memorylab.web.pages import CARDS
 
 CARD_SEED = 3
@@ -18,13 +18,13 @@ CARD_SEED = 3
 
 def draw_card(task: str) -> bytes:
     """A moment of the task, as a remembering player sees it."""
-    games = new_games(task, "train", VIEWS["agent"])
+    batch = new_batch(task, "train", VIEWS["agent"])
     action = np.zeros(1, np.int64)
-    games.begin(games.seed([CARD_SEED]), np.ones(1, np.bool_), games.pictures)
+    batch.begin(batch.seed([CARD_SEED]), np.ones(1, np.bool_), batch.pictures)
     for _ in range(find_task(task).card_step):
-        games.act("remembering", action)
-        games.step(action, games.pictures, autoreset=True)
-    return as_png(games.pictures[0])
+        batch.act("remembering", action)
+        batch.step(action, batch.pictures, autoreset=True)
+    return as_png(batch.pictures[0])
 
 
 def as_png(picture: np.ndarray) -> bytes:

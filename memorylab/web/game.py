@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memorylab.envs.games import Games
+from memorylab.envs.batch import EnvBatch
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
 from memorylab.tasks.task import Task, find_task
 from memorylab.world.rng import SEED_BITS
@@ -51,54 +51,54 @@ def new_seed() -> int:
 
 
 @lru_cache(maxsize=16)
-def loaded(task: str, level: str, size: tuple[int, int]) -> Games:
+def loaded(task: str, level: str, size: tuple[int, int]) -> EnvBatch:
     """A game that others are copied from: compiled, with its stimuli, which take seconds to load."""
-    games = Games(task, level, 1, threads=1, size=size)
-    games.begin(games.seed([0]), EVERYONE, games.pictures)
-    games.step(np.zeros(1, np.int64), games.pictures, autoreset=False)
-    return games
+    batch = EnvBatch(task, level, 1, threads=1, size=size)
+    batch.begin(batch.seed([0]), EVERYONE, batch.pictures)
+    batch.step(np.zeros(1, np.int64), batch.pictures, autoreset=False)
+    return batch
 
 
-def new_games(task: str, level: str, size: tuple[int, int]) -> Games:
+def new_batch(task: str, level: str, size: tuple[int, int]) -> EnvBatch:
     """One game that nobody else plays."""
     with loading:
-        games = loaded(find_task(task).name, level, size)
-    return deepcopy(games, {id(games.stimuli): games.stimuli})  # stimuli are only read: all copies share them
+        batch = loaded(find_task(task).name, level, size)
+    return deepcopy(batch, {id(batch.stimuli): batch.stimuli})  # stimuli are only read: all copies share them
 
 
 class PlayedGame:
     """One episode of a level, from a seed, at a size of picture."""
 
     def __init__(self, task: str, level: str, seed: int, size: tuple[int, int]):
-        self.games = new_games(task, level, size)
+        self.batch = new_batch(task, level, size)
         self.seed, self.size = seed, size
-        self.nothing = actions_of(self.games.task).index(NOTHING)
+        self.nothing = actions_of(self.batch.task).index(NOTHING)
         self.action = np.zeros(1, np.int64)
         self.actions = bytearray()
         self.rewards: list[float] = []
-        self.games.begin(self.games.seed([seed]), EVERYONE, self.games.pictures)
-        self.record = self.games.records[0]
+        self.batch.begin(self.batch.seed([seed]), EVERYONE, self.batch.pictures)
+        self.record = self.batch.records[0]
 
     def step(self, action: int) -> None:
         """Do an action, by its place in `actions_of(task)`."""
-        if self.is_over or not 0 <= action < len(actions_of(self.games.task)):
-            raise ValueError(f"{self.games.task.name} cannot do action {action} now")
+        if self.is_over or not 0 <= action < len(actions_of(self.batch.task)):
+            raise ValueError(f"{self.batch.task.name} cannot do action {action} now")
         # Where the agent has no way to stand still, a person lets go of the sticks.
-        stands_still = action == self.nothing and self.nothing >= len(self.games.task.actions)
+        stands_still = action == self.nothing and self.nothing >= len(self.batch.task.actions)
         self.action[0] = STICKS if stands_still else action
-        self.games.step(self.action, self.games.pictures, autoreset=False)
+        self.batch.step(self.action, self.batch.pictures, autoreset=False)
         self.actions.append(action)
-        self.rewards.append(float(self.games.rewards[0]))
+        self.rewards.append(float(self.batch.rewards[0]))
 
     @property
     def is_over(self) -> bool:
         """By the rules or by the clock."""
-        return bool(self.games.terminated[0] or self.games.truncated[0])
+        return bool(self.batch.terminated[0] or self.batch.truncated[0])
 
     @property
     def picture(self) -> np.ndarray:
         """The game's own buffer, rewritten at the next step."""
-        return self.games.pictures[0]
+        return self.batch.pictures[0]
 
     @property
     def score(self) -> float:
@@ -108,13 +108,13 @@ class PlayedGame:
     @property
     def count(self) -> int:
         """Of what `counted` names."""
-        counter = self.games.task.counter
+        counter = self.batch.task.counter
         return int(self.record[counter[0]]) if counter else 0
 
     @property
     def scale(self) -> Any:
         """As it was drawn for this episode."""
-        return self.games.scale_records[self.record["scale_number"]]
+        return self.batch.scale_records[self.record["scale_number"]]
 
     @property
     def seconds(self) -> float:
@@ -128,16 +128,16 @@ class PlayedGame:
 
     def counted(self) -> dict[str, Any] | None:
         """What is counted, and up to how many."""
-        if self.games.task.counter is None:
+        if self.batch.task.counter is None:
             return None
-        field, label = self.games.task.counter
+        field, label = self.batch.task.counter
         return {"label": label, "of": int(self.scale["trials"]) if field == "trial" else None}
 
     def episode(self) -> PlayedEpisode:
         """What has been played so far."""
         rewards = np.array(self.rewards, np.float32)
         return PlayedEpisode(
-            self.games.task.name, self.games.level, self.seed, *self.size, bytes(self.actions), rewards
+            self.batch.task.name, self.batch.level, self.seed, *self.size, bytes(self.actions), rewards
         )  # fmt: skip
 
 

@@ -135,7 +135,7 @@ class Seat:
     async def tell_end(self, number: int | None, seconds: float) -> None:
         """What the episode came to."""
         await self.send_picture()
-        task, level = self.game.games.task.name, self.game.games.level
+        task, level = self.game.batch.task.name, self.game.batch.level
         human = paper_scores().get((task, "human", level))
         scores = await asyncio.to_thread(self.store.scores, task, level, self.game.size)
         await self.say(
@@ -211,7 +211,7 @@ class Seat:
         while True:
             message = await self.hear()
             match message["do"]:
-                case "act" if message["action"] < len(actions_of(self.game.games.task)):
+                case "act" if message["action"] < len(actions_of(self.game.batch.task)):
                     self.held, self.heard = message["action"], message["number"]
                     if self.held != self.game.nothing:
                         self.tapped = self.held

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memorylab.envs.games import Games
+from memorylab.envs.batch import EnvBatch
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.laboratory.snapshot import average_colour
 from memorylab.tasks.task import find_task
@@ -107,17 +107,17 @@ def facts_of(moment: Moment) -> dict[str, Any]:
 # --- the world seen from above
 
 
-def place_of(games: Games) -> dict[str, float] | None:
+def place_of(batch: EnvBatch) -> dict[str, float] | None:
     """Where a walker stands; None in tasks that are not walked through."""
-    game = games.records[0]
+    game = batch.records[0]
     if "solid" not in game.dtype.names:
         return None
     return {name: round(float(game[name]), 2) for name in ("x", "z", "yaw")}
 
 
-def plan_of(games: Games) -> dict[str, Any] | None:
+def plan_of(batch: EnvBatch) -> dict[str, Any] | None:
     """Walls, blocks and ovals, and where the goal is; north is up."""
-    game = games.records[0]
+    game = batch.records[0]
     if "solid" not in game.dtype.names:
         return None
     rows, columns = int(game["rows"]), int(game["columns"])
@@ -127,11 +127,11 @@ def plan_of(games: Games) -> dict[str, Any] | None:
         "cell": float(game["cell"]),
         "solid": ["".join("#" if s else "." for s in row[:columns]) for row in game["solid"][:rows]],
         "boxes": [
-            [*rounded(west, east, south, north), hexadecimal(games, material)]
+            [*rounded(west, east, south, north), hexadecimal(batch, material)]
             for (west, east, _, top, south, north), material in boxes
             if top > 0
         ],
-        "ovals": [[*rounded(x, z, radius), hexadecimal(games, material)] for (x, _, z, radius, _), material in ovals],
+        "ovals": [[*rounded(x, z, radius), hexadecimal(batch, material)] for (x, _, z, radius, _), material in ovals],
     }
     if "goal_x" in game.dtype.names:
         plan["goal"] = rounded(game["goal_x"], game["goal_z"])
@@ -146,9 +146,9 @@ def rounded(*values: float) -> list[float]:
     return [round(float(value), 2) for value in values]
 
 
-def hexadecimal(games: Games, material: int) -> str:
+def hexadecimal(batch: EnvBatch, material: int) -> str:
     """The colour of a material."""
-    return "#{:02x}{:02x}{:02x}".format(*average_colour(games, material))
+    return "#{:02x}{:02x}{:02x}".format(*average_colour(batch, material))
 
 
 # --- players without a mind to look into
@@ -181,8 +181,8 @@ def scripted_player(task: str, level: str, name: str) -> Performer:
         action = np.zeros(1, np.int64)
         is_over = False
         while not is_over:
-            env.games.act(name, action)
-            moment = Moment(pictures[0].copy(), int(action[0]), 0.0, place=place_of(env.games), plan=plan_of(env.games))
+            env.batch.act(name, action)
+            moment = Moment(pictures[0].copy(), int(action[0]), 0.0, place=place_of(env.batch), plan=plan_of(env.batch))
             pictures, rewards, terminated, truncated, _ = env.step(action)
             moment.reward, is_over = float(rewards[0]), bool(terminated[0] or truncated[0])
             yield moment
@@ -197,7 +197,7 @@ def human_player(played: Played) -> Performer:
     def play(seed: int) -> Iterator[Moment]:
         steps = zip(replay(episode), episode.actions, episode.rewards, strict=False)
         for game, action, reward in steps:
-            place, plan = place_of(game.games), plan_of(game.games)
+            place, plan = place_of(game.batch), plan_of(game.batch)
             yield Moment(game.picture.copy(), action, float(reward), place=place, plan=plan)
 
     name = f"{played.player or 'someone'}, episode {played.id}"

@@ -18,7 +18,7 @@ def game():
 
 
 def test_each_question_repeats_a_pattern_and_asks_for_the_colour_below_it(game):
-    episodes = game.new_episodes(games=20, delay=7, chance=torch.Generator().manual_seed(0), different=True)
+    episodes = game.new_episodes(num_envs=20, delay=7, chance=torch.Generator().manual_seed(0), different=True)
     patterns = episodes.inputs.pictures[:, :, : -game.CELL].flatten(2)
     colours = episodes.inputs.pictures[:, :, -1, 0]
     for g in range(20):
@@ -36,7 +36,7 @@ def test_each_question_repeats_a_pattern_and_asks_for_the_colour_below_it(game):
 def test_episodic_memory_bridges_a_delay_that_the_lstm_does_not(game):
     """200 updates, where chance is 25 %: enough for 99 % with seeds 2 and 3; 0 and 1 take more than twice as many."""
     right = {
-        model: game.accuracy(game.train(model, delay=50, updates=200, seed=2).agent, delay=50, games=200)
+        model: game.accuracy(game.train(model, delay=50, updates=200, seed=2).agent, delay=50, num_envs=200)
         for model in ("lstm+mem", "lstm")
     }
     assert right["lstm+mem"] > 0.7

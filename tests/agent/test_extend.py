@@ -23,10 +23,10 @@ from memorylab.agent import (
     model_config,
     registry,
 )
+from memorylab.envs.diagnostic_games import SIDE, RecallByKey
 from memorylab.learning.actor import Actor
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Learner
-from memorylab.learning.tiny_games import SIDE, RecallByKey
 from memorylab.learning.trajectory import named_trajectory
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ def test_a_picture_that_comes_back_is_found_and_a_changed_one_finds_itself():
     agent = MemoryRecallAgent(config)
     env = MemoryVectorEnv("cd", "train", GAMES, seed=1, size=(config.height, config.width), delays=(2,))
     pictures, _ = env.reset()
-    games, actions, state = env.games.records, np.zeros(GAMES, np.int64), agent.initial_state(GAMES)
+    games, actions, state = env.batch.records, np.zeros(GAMES, np.int64), agent.initial_state(GAMES)
     store, reset, nothing = agent.new_store(GAMES), torch.ones(GAMES, dtype=torch.bool), torch.zeros(GAMES)
     phases = np.full((STEPS, GAMES), -1)
     on_study: dict[bool, list[float]] = {True: [], False: []}
@@ -30,7 +30,7 @@ def test_a_picture_that_comes_back_is_found_and_a_changed_one_finds_itself():
             then = np.maximum(t - output.recalled.age[game].numpy(), 0)
             is_study = torch.from_numpy(phases[then, game] == STUDY)
             on_study[bool(games["correct"][game])].append(output.weights[game][is_study].sum().item())
-        env.games.act("forgetting", actions)
+        env.batch.act("forgetting", actions)
         pictures, _, terminated, truncated, _ = env.step(actions)
         reset = torch.from_numpy(terminated | truncated)
     same, changed = (np.array(on_study[right]) for right in (True, False))

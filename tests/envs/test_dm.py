@@ -30,7 +30,7 @@ def test_observations_have_the_names_of_the_original_release():
     assert step.observation["RGB_INTERLEAVED"].shape == (72, 96, 3)
     action = np.zeros(1, np.int64)
     while not step.last():
-        env.env.games.act("remembering", action)
+        env.env.batch.act("remembering", action)
         step = env.step(action[0])
     assert (step.reward, step.discount, float(step.observation["Score"])) == (1.0, 0.0, 1.0)
     assert env.step(0).step_type == StepType.FIRST

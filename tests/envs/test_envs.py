@@ -86,10 +86,10 @@ def test_a_game_can_be_replayed_alone_from_the_seed_in_info(task):
     seed = int(info["seed"][3])
     alone = memorylab.make(task, seconds=20)
     picture, _ = alone.reset(seed=seed)
-    np.testing.assert_array_equal(picture, envs.games.pictures[3])
+    np.testing.assert_array_equal(picture, envs.batch.pictures[3])
     actions, over = np.zeros(5, np.int64), False
     for _ in range(400):
-        envs.games.act("remembering", actions)
+        envs.batch.act("remembering", actions)
         pictures, rewards, terminated, truncated, info = envs.step(actions)
         picture, reward, *flags, facts = alone.step(actions[3])
         assert (reward, *flags) == (rewards[3], terminated[3], truncated[3])
@@ -201,7 +201,7 @@ def test_sticks_walk_and_look_as_the_actions_do():
             same, *_ = by_stick.step(np.array([*sticks, 0, 0][:4], float))
             np.testing.assert_array_equal(picture, same)
     by_stick.step(np.array([0, 0, 0, 0.5]))
-    assert by_stick.games.records["pitch"][0] == pytest.approx(4 * 0.5 * 2.112)
+    assert by_stick.batch.records["pitch"][0] == pytest.approx(4 * 0.5 * 2.112)
     with pytest.raises(ValueError, match="four numbers from -1 to 1"):
         by_stick.step(np.array([0, 2, 0, 0]))
 

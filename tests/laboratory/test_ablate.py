@@ -8,7 +8,7 @@ from memorylab.laboratory.ablate import AblateOptions, hours, planned_runs
 from memorylab.tasks.task import TASKS
 
 TINY = [
-    "--games",
+    "--num-envs",
     "2",
     "--unroll",
     "10",

@@ -23,9 +23,9 @@ from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import load_checkpoint, save_checkpoint
 from memorylab.web.agent_player import agent_player
 
-TINY = ["--games", "2", "--unroll", "10", "--steps", "40", "--height", "20", "--width", "24", "--embedding-size", "8",
-        "--hidden-size", "8", "--key-size", "4", "--capacity", "16", "--neighbours", "3", "--cpc-steps", "3",
-        "--evaluate-every", "0", "--threads", "1"]  # fmt: skip
+TINY = ["--num-envs", "2", "--unroll", "10", "--steps", "40", "--height", "20", "--width", "24",
+        "--embedding-size", "8", "--hidden-size", "8", "--key-size", "4", "--capacity", "16", "--neighbours", "3",
+        "--cpc-steps", "3", "--evaluate-every", "0", "--threads", "1"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

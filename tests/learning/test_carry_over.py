@@ -7,10 +7,10 @@ from torch import Tensor
 
 from memorylab.agent import CONTROLLERS, MODELS, AgentConfig, Controller, MemoryRecallAgent, model_config
 from memorylab.agent.controllers import State
+from memorylab.envs.diagnostic_games import RecallByKey
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.actor import Actor
 from memorylab.learning.evaluation import play_episodes
-from memorylab.learning.tiny_games import RecallByKey
 from memorylab.learning.trajectory import Trajectory, empty_trajectory
 
 SIDE, ACTIONS, UNROLL = 20, 4, 6
@@ -127,7 +127,7 @@ def test_the_reward_of_an_action_is_beside_the_next_picture(counter):
 
 
 def test_every_tensor_of_a_trajectory_has_a_name_of_its_own():
-    trajectory = empty_trajectory(agent_for("mra", SIDE, SIDE, 3), unroll=2, games=2)
+    trajectory = empty_trajectory(agent_for("mra", SIDE, SIDE, 3), unroll=2, num_envs=2)
     parts = [*trajectory.inputs, trajectory.actions, trajectory.log_mu, *trajectory.recalled, *trajectory.state]
     assert sorted(map(id, parts)) == sorted(map(id, trajectory.tensors().values()))
 

@@ -83,7 +83,7 @@ def test_paper_preset_is_the_paper(task):
     config = preset_config(task, "mra", "paper")
     a, c = config.agent, config.learner
     found = (
-        a.hidden_size, c.baseline_cost, c.entropy_cost, config.games, config.unroll, c.discount, c.optimiser,
+        a.hidden_size, c.baseline_cost, c.entropy_cost, config.num_envs, config.unroll, c.discount, c.optimiser,
         c.learning_rate, a.cpc_steps, c.cpc_weight, a.capacity,
     )  # fmt: skip
     assert found == PAPER_ROWS[task]
@@ -110,7 +110,7 @@ def test_every_preset_of_every_model_is_valid(task, preset):
         (lambda: preset_config("nosuch"), "unknown task"),
         (lambda: preset_config("avm", "nosuch"), "unknown model"),
         (lambda: preset_config("avm", preset="nosuch"), "unknown preset"),
-        (lambda: preset_config("avm", games=0), "games must be at least 1, not 0"),
+        (lambda: preset_config("avm", num_envs=0), "num_envs must be at least 1, not 0"),
         (lambda: preset_config("avm", unroll=5), "cpc_steps must be at most the unroll, 5, not 10"),
         (lambda: LearnerConfig(discount=1.0), "discount must be at least 0 and below 1, not 1.0"),
         (lambda: LearnerConfig(learning_rate=0.0), "learning_rate must be above 0"),

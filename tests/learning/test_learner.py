@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
+from memorylab.envs.diagnostic_games import SIDE, RecallByKey
 from memorylab.learning.actor import Actor
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Learner
 from memorylab.learning.losses import clipped
-from memorylab.learning.tiny_games import SIDE, RecallByKey
 
 RATE = 1e-3
 SIZES = {"height": SIDE, "width": SIDE, "actions": 3, "embedding_size": 8, "hidden_size": 8, "cpc_steps": 3}
@@ -61,10 +61,10 @@ def test_rewards_are_clipped_in_impalas_ways(how, expected):
     assert clipped(torch.tensor([-10.0, -0.5, 0.0, 0.5, 10.0]), how).tolist() == pytest.approx(expected)
 
 
-def encoder_gradient(rewards=lambda plain: plain, games: int = 5, **settings) -> torch.Tensor:
+def encoder_gradient(rewards=lambda plain: plain, num_envs: int = 5, **settings) -> torch.Tensor:
     torch.manual_seed(0)
     agent = MemoryRecallAgent(model_config("mra", AgentConfig(encoder="small", **SIZES)))
-    trajectory = Actor(RecallByKey(pairs=3, delay=2, num_envs=games, seed=1), agent, unroll=20).collect().trajectory
+    trajectory = Actor(RecallByKey(pairs=3, delay=2, num_envs=num_envs, seed=1), agent, unroll=20).collect().trajectory
     trajectory.inputs.rewards.copy_(rewards(trajectory.inputs.rewards))
     Learner(agent, LearnerConfig(**settings)).loss(trajectory)[0].backward()
     return torch.cat([part.grad.flatten() for part in agent.encoder.parameters()])
@@ -79,9 +79,9 @@ def test_a_learner_learns_from_clipped_rewards():
 
 def test_cpc_may_be_a_mean_beside_losses_that_are_sums():
     games, steps = 5, 5 * 20
-    rl = encoder_gradient(games=games, cpc_weight=0)
-    summed = encoder_gradient(games=games, cpc_weight=10) - rl
-    averaged = encoder_gradient(games=games, cpc_weight=10, cpc_reduction="mean") - rl
+    rl = encoder_gradient(num_envs=games, cpc_weight=0)
+    summed = encoder_gradient(num_envs=games, cpc_weight=10) - rl
+    averaged = encoder_gradient(num_envs=games, cpc_weight=10, cpc_reduction="mean") - rl
     torch.testing.assert_close(averaged * steps, summed, rtol=1e-2, atol=1e-3 * summed.abs().max().item())
     means = {"reduction": "mean", "cpc_weight": 10}
     assert torch.equal(encoder_gradient(**means), encoder_gradient(cpc_reduction="mean", **means))

@@ -6,11 +6,11 @@ import torch
 from torch import nn
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
+from memorylab.envs.diagnostic_games import SIDE, RecallByKey
 from memorylab.learning.actor import Actor
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Learner
 from memorylab.learning.rmsprop import ImpalaRMSProp
-from memorylab.learning.tiny_games import SIDE, RecallByKey
 
 DECAY, EPSILON, RATE = 0.99, 0.1, 0.05
 

@@ -12,9 +12,9 @@ T, B, A = 9, 5, 3
 
 def slow_vtrace(log_ratios, discounts, rewards, values, bootstrap, rho_bar, c_bar):
     """delta_t and v_s as the docstring has them; one game at a time, no recursion."""
-    steps, games = values.shape
-    v, advantages = np.zeros((2, steps, games))
-    for b in range(games):
+    steps, num_envs = values.shape
+    v, advantages = np.zeros((2, steps, num_envs))
+    for b in range(num_envs):
         gamma, r, ratio = discounts[:, b], rewards[:, b], np.exp(log_ratios[:, b])
         V = np.append(values[:, b], bootstrap[b])
         rho, c = np.minimum(rho_bar, ratio), np.minimum(c_bar, ratio)

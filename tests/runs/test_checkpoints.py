@@ -130,7 +130,7 @@ def test_games_go_on_from_their_state_bit_for_bit(task, scale):
     for step in range(150):
         after.reset(seed=step)  # something else hangs on the panel
         after.restore(before.state())
-        before.games.act("remembering", actions)
+        before.batch.act("remembering", actions)
         one, other = before.step(actions), after.step(actions)
         for left, right in zip(one[:4], other[:4], strict=True):
             assert left.tobytes() == right.tobytes()

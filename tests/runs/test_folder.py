@@ -49,8 +49,8 @@ def test_a_run_goes_on_with_its_configuration_only(tmp_path):
     folder.open(asdict(CONFIG))
     folder.open(asdict(CONFIG))
     folder.open(asdict(replace(CONFIG, steps=CONFIG.steps + 1)))
-    other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), games=3)
-    told = rf"games is {CONFIG.games} there, not 3; learner.discount is {CONFIG.learner.discount} there, not 0.5"
+    other = replace(CONFIG, learner=replace(CONFIG.learner, discount=0.5), num_envs=3)
+    told = rf"num_envs is {CONFIG.num_envs} there, not 3; learner.discount is {CONFIG.learner.discount} there, not 0.5"
     with pytest.raises(ValueError, match=told):
         folder.open(asdict(other))
     folder.open(asdict(CONFIG))
@@ -60,9 +60,9 @@ def test_a_wrong_field_is_named(tmp_path):
     folder = RunFolder(tmp_path)
     folder.open(asdict(CONFIG))
     file = tmp_path / "config.json"
-    file.write_text(file.read_text().replace('"games"', '"gmaes"'))
+    file.write_text(file.read_text().replace('"num_envs"', '"num_nevs"'))
     before = file.read_text()
-    told = f"gmaes is {CONFIG.games} there, not 'missing'; games is 'missing' there, not {CONFIG.games}"
+    told = f"num_nevs is {CONFIG.num_envs} there, not 'missing'; num_envs is 'missing' there, not {CONFIG.num_envs}"
     with pytest.raises(ValueError, match=told):
         folder.open(asdict(CONFIG))
     assert file.read_text() == before

@@ -49,7 +49,7 @@ def test_a_recorded_plateau_is_scored_as_such(tmp_path, task, evaluations):
 
     class Game:
         def __init__(self, score: float):
-            self.games = SimpleNamespace(level="train", task=find_task(task))
+            self.batch = SimpleNamespace(level="train", task=find_task(task))
             self.facts = lambda: {"scale": 0, "score": score, "length": 15, "seed": 1}
 
     recorder = ScoreRecorder(tmp_path, task, "mine")

@@ -20,12 +20,12 @@ from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
 from memorylab.cli import main
+from memorylab.envs.diagnostic_games import SIDE, RememberBit
 from memorylab.laboratory.find_runs import find_runs
 from memorylab.laboratory.human_normalised import snapshot
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.evaluation import evaluation_seed, play_episodes
 from memorylab.learning.stopwatch import Stopwatch
-from memorylab.learning.tiny_games import SIDE, RememberBit
 from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import checkpoints, load_checkpoint
 from memorylab.runtime import training as module
@@ -137,7 +137,7 @@ def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_p
     at_update(monkeypatch, 10, lose_a_node)
     at_update(monkeypatch, 20, lambda _: cluster.add_node(num_cpus=1, **NODE))
     games = 16  # Ray keeps on the node what is more than 100 kB
-    done = ray_run(tiny_config(**QUIET, games=games, steps=40 * games * UNROLL), tmp_path, actors=2)
+    done = ray_run(tiny_config(**QUIET, num_envs=games, steps=40 * games * UNROLL), tmp_path, actors=2)
     metrics = rows(tmp_path / "metrics.csv")
     assert float(metrics[0]["bytes_per_step"]) * games * UNROLL > 100_000
     assert [int(row["step"]) for row in metrics] == [games * UNROLL * update for update in range(1, 41)]
@@ -228,7 +228,7 @@ def test_a_bit_is_learned_by_two_actors_and_two_learners(cluster):
 
 
 SIZES = ("height", 20, "width", 24, "embedding-size", 8, "hidden-size", 8, "key-size", 4, "capacity", 16)
-LOOP = ("games", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "evaluate-every", 400, "steps", 800)
+LOOP = ("num-envs", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "evaluate-every", 400, "steps", 800)
 TINY = [f"--{part}" if i % 2 == 0 else str(part) for i, part in enumerate((*SIZES, *LOOP))]
 
 
@@ -276,10 +276,10 @@ def test_without_ray_the_extra_is_named(capsys, tmp_path, monkeypatch):
     [
         (["--actors", "2"], "need --runtime ray"),
         (["--runtime", "ray", "--actors", "0"], "actors must be at least 1, not 0"),
-        (["--runtime", "ray", "--games", "32", "--games-per-actor", "20"], "games must be a multiple of"),
+        (["--runtime", "ray", "--num-envs", "32", "--envs-per-actor", "20"], "num-envs must be a multiple of"),
         (
             ["--runtime", "ray", "--learners", "5"],
-            "games must be a multiple of games-per-actor x learners, 160, not 32",
+            "num-envs must be a multiple of envs-per-actor x learners, 160, not 32",
         ),
         (["--runtime", "ray", "--learner-gpus", "1"], "the learners need 1 GPUs, the cluster has 0"),
     ],

@@ -265,7 +265,7 @@ def command(capsys, *arguments: object) -> tuple[int, str]:
         (["nosuch"], "unknown task 'nosuch'"),
         (["avm", "--model", "nosuch"], "unknown model 'nosuch'"),
         (["avm", "--preset", "nosuch"], "unknown preset 'nosuch'"),
-        (["avm", "--games", "-3"], "games must be at least 1, not -3"),
+        (["avm", "--num-envs", "-3"], "num_envs must be at least 1, not -3"),
         (["avm", "--steps", "0"], "steps must be at least 1, not 0"),
         (["avm", "--learning-rate", "-1"], "learning_rate must be above 0"),
         (["avm", "--minutes", "-1"], "--minutes must be more than 0, not -1"),
@@ -283,7 +283,7 @@ def test_bad_input_is_told_in_a_sentence(capsys, tmp_path, arguments, said):
     assert not (tmp_path / "run").exists()
 
 
-TINY = ("avm", "--games", GAMES, "--unroll", 10, "--steps", 80, "--evaluate-every", 0, "--threads", 1)
+TINY = ("avm", "--num-envs", GAMES, "--unroll", 10, "--steps", 80, "--evaluate-every", 0, "--threads", 1)
 
 
 def test_the_command_trains_goes_on_and_refuses_another_configuration(capsys, tmp_path):

@@ -39,7 +39,7 @@ def tiny_config(model: str = "mra", **changes: Any) -> TrainConfig:
     sizes = {"height": 20, "width": 24, "embedding_size": 8, "hidden_size": 8, "capacity": 16, "neighbours": 3}
     agent = replace(preset_config("avm").agent, **sizes, key_size=4, cpc_steps=3)
     settings: dict[str, Any] = {
-        "games": GAMES,
+        "num_envs": GAMES,
         "unroll": UNROLL,
         "steps": 40 * UPDATE,
         "evaluate_every": 10 * UPDATE,

@@ -14,17 +14,17 @@ class Table:
     def __init__(self, task, level="train", **options):
         self.env = MemoryEnv(task, level, **options)
         self.env.reset(seed=options.get("seed", 0))
-        self.task = self.env.games.task
+        self.task = self.env.batch.task
         self.module = importlib.import_module(f"memorylab.tasks.{PACKAGED[self.task.short]}")
         self.rules = self.task.step.py_func.__globals__["rules"]
 
     @property
     def game(self):
-        return self.env.games.records[0]
+        return self.env.batch.records[0]
 
     def look(self, u: float, v: float, frames: int = 1) -> float:
         """Hold the gaze at (u, v) of the panel; returns the reward."""
-        games = self.env.games
+        games = self.env.batch
         games.records["yaw"] = yaw = np.degrees(np.arctan((u - 0.5) * 112 / 90))
         games.records["pitch"] = np.degrees(np.arctan((0.5 - v) * 112 / 90 * np.cos(np.radians(yaw))))
         nothing = self.task.actions.index("nothing")
@@ -52,7 +52,7 @@ class Table:
 
     def shown(self) -> np.ndarray:
         """The panel as (size, size, 3)."""
-        games = self.env.games
+        games = self.env.batch
         games.records["repaint"] = 1
         picture = games.pictures.reshape(1, games.height, -1)[0]
         self.rules.draw(games.records[0], 0, games.view, games.stimuli, picture)

@@ -16,7 +16,7 @@ def test_starts_that_leave_a_button_out_of_reach_are_drawn_again(rules, share):
     assert np.mean([not within_reach(yaw, rules.BUTTONS) for yaw in yaws]) == pytest.approx(share, abs=0.005)
     envs = memorylab.make_vec(rules.TASK.name, num_envs=500, seed=0, size=(18, 24))
     envs.reset()
-    assert all(within_reach(yaw, rules.BUTTONS) for yaw in envs.games.records["yaw"])
+    assert all(within_reach(yaw, rules.BUTTONS) for yaw in envs.batch.records["yaw"])
 
 
 def test_the_cross_of_cells_is_centred():
@@ -30,7 +30,7 @@ def test_the_two_gaps_of_what_then_where_are_drawn_apart(sit_at):
     for _ in range(400):
         table.begin_trial()
         pairs.append((int(table.game["first_delay"]), int(table.game["second_delay"])))
-        table.env.games.records["phase"] = table.rules_phase("CHOOSE")
+        table.env.batch.records["phase"] = table.rules_phase("CHOOSE")
         table.press(0)
     shares = [pairs.count(pair) / 400 for pair in ((1, 1), (1, 2), (2, 1), (2, 2))]
     np.testing.assert_allclose(shares, 0.25, atol=0.09)
@@ -42,5 +42,5 @@ def test_the_same_seed_begins_alike_on_levels_of_other_scale(task, same):
     for envs in begun:
         envs.reset()
     for name in same:
-        first, *others = (envs.games.records[name] for envs in begun)
+        first, *others = (envs.batch.records[name] for envs in begun)
         assert all((first == other).all() for other in others)

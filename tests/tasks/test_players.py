@@ -79,7 +79,7 @@ def test_who_walks_straight_to_the_corridor_of_basic_may_miss_the_blocks():
     seen, ended = np.zeros(512, int), np.zeros(512, bool)
     actions = np.zeros(512, np.int64)
     while not ended.all():
-        envs.games.act("forgetting", actions)
+        envs.batch.act("forgetting", actions)
         info = envs.step(actions)[-1]
         if "final_info" in info:
             new = info["_final_info"] & ~ended

@@ -73,7 +73,7 @@ def test_the_clock_truncates_and_the_trial_cap_terminates():
     env.reset(seed=0)
     action, total = np.zeros(1, np.int64), 0.0
     for _ in range(100):
-        env.games.act("remembering", action)
+        env.batch.act("remembering", action)
         _, reward, terminated, truncated, info = env.step(action[0])
         total += reward
         if terminated:
@@ -86,7 +86,7 @@ def test_look_is_8448_thousandths_of_a_degree_per_step():
 
     env = memorylab.make("avm")
     env.reset(seed=3)
-    game = env.games.records[0]
+    game = env.batch.records[0]
     yaw = game["yaw"]
     assert abs(yaw) <= 22.5
     assert game["pitch"] == 0
@@ -267,7 +267,7 @@ def test_cd_changes_alter_one_value_of_one_object(sit_at):
 
 def test_cd_domains(sit_at):
     """Five kinds of array, told apart by what varies in them; drawn many times with the game's own streams."""
-    game = sit_at("cd").env.games.records[0]
+    game = sit_at("cd").env.batch.records[0]
     for domain in range(5):
         colours, forms, mixed_colours = set(), set(), 0
         for _ in range(400):
@@ -356,7 +356,7 @@ def test_delays_are_drawn_uniformly_from_the_level_list(sit_at, task):
         names = ["delay"] if task == "cd" else ["first_delay", "second_delay"]
         drawn += [int(table.game[name]) for name in names]
         assert table.game["scale"] == pytest.approx(np.mean(drawn), rel=1e-5)
-        table.env.games.records["phase"] = table.rules_phase("CHOOSE")
+        table.env.batch.records["phase"] = table.rules_phase("CHOOSE")
         table.press(0)
     counts = [drawn.count(delay) for delay in listed]
     assert sum(counts) == len(drawn)

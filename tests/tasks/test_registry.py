@@ -58,7 +58,7 @@ def test_an_added_task_is_found_by_either_name_and_by_gymnasium(mine):
     assert task_names() == (*TASKS, "mine")
     assert list(short_names().items())[-1] == ("m", "mine")
     env = gymnasium.make("memorylab/mine_holdout_small-v0", disable_env_checker=True)
-    assert env.unwrapped.games.task is mine
+    assert env.unwrapped.batch.task is mine
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_environment_names_files_with_tasks(tmp_path, monkeypatch):
     files = f"{tmp_path / 'one_file.py'}:{tmp_path / 'another_file.py'}"
     monkeypatch.setenv("MEMORYLAB_TASKS", files)
     assert task_names() == (*TASKS, "filed", "boxed")
-    program = "import memorylab; print(memorylab.make('f').games.task.name)"
+    program = "import memorylab; print(memorylab.make('f').batch.task.name)"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "filed\n"
 
 

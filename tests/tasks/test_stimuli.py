@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import memorylab
-from memorylab.envs.games import Games
+from memorylab.envs.batch import EnvBatch
 from memorylab.tasks import stimuli
 from memorylab.tasks.psychlab.trial import panel_start
 from memorylab.world.canvas import packed, softened
@@ -34,7 +34,7 @@ def test_pictures_of_a_level_are_those_of_its_half(task, split, parity):
     ids = {packed(softened(Image.fromarray(tile), 96)).tobytes(): i for i, tile in enumerate(tiles())}
     assert len(ids) == 2400
     for level in levels_of(split):
-        pictures = Games(task, level, 1).stimuli.pictures
+        pictures = EnvBatch(task, level, 1).stimuli.pictures
         assert {ids[picture.tobytes()] % 2 for picture in pictures} == {parity}
         assert len(pictures) == 1200
 
@@ -55,10 +55,10 @@ def panel_colours(task: str, level: str, steps: int) -> set:
     env.reset()
     texels, actions = set(), np.zeros(16, np.int64)
     for step in range(steps):
-        env.games.act("remembering", actions)
+        env.batch.act("remembering", actions)
         env.step(actions)
         if step % 4 == 0:
-            texels |= set(np.unique(env.games.view.surfaces[panel_start(env.games.view, 0) :]).tolist())
+            texels |= set(np.unique(env.batch.view.surfaces[panel_start(env.batch.view, 0) :]).tolist())
     return {(c & 255, c >> 8 & 255, c >> 16) for c in texels}
 
 
@@ -68,7 +68,7 @@ def test_digits_of_a_level_are_those_of_its_half(split, digits):
         images = data["images"]
     expected = [softened(Image.fromarray(images[d]), 32) * np.uint32(0x010101) for d in digits]
     for level in levels_of(split):
-        np.testing.assert_array_equal(Games("wtw", level, 1).stimuli.what, expected)
+        np.testing.assert_array_equal(EnvBatch("wtw", level, 1).stimuli.what, expected)
 
 
 # --- a user's own
@@ -84,7 +84,7 @@ def folder(tmp_path):
 
 def test_own_folder_sorted_by_name_even_train_odd_holdout(folder):
     for level, parity in (("train", 0), ("holdout_interpolate", 1)):
-        pictures = Games("avm", level, 1, stimuli=folder, trials=6).stimuli.pictures
+        pictures = EnvBatch("avm", level, 1, stimuli=folder, trials=6).stimuli.pictures
         assert [int(picture[48, 48]) & 255 for picture in pictures] == [20 * i for i in range(parity, 12, 2)]
         assert (pictures[:, 0] == 0xFFFFFF).all()  # a wide picture stands on white
 
@@ -94,7 +94,7 @@ def test_own_folder_is_played(folder):
     env.reset(seed=0)
     action = np.zeros(1, np.int64)
     for _ in range(100):
-        env.games.act("remembering", action)
+        env.batch.act("remembering", action)
         *_, terminated, _, info = env.step(action[0])
         if terminated:
             break
@@ -131,15 +131,15 @@ def test_own_mnist_files(tmp_path):
     write_idx(tmp_path / "train-images-idx3-ubyte.gz", images)
     write_idx(tmp_path / "train-labels-idx1-ubyte", labels)
     env = memorylab.make_vec("wtw", "holdout_small", num_envs=8, seed=0, stimuli=tmp_path)
-    digits = env.games.stimuli
+    digits = env.batch.stimuli
     assert digits.first.tolist() == [0, 4, 8, 12, 16, 20]
     assert set((digits.what[4:8, 0, 0] & 255) // 6 % 10) == {6}  # the second class of the holdout half
     env.reset()
     shown, actions = set(), np.zeros(8, np.int64)
     for _ in range(400):
-        env.games.act("remembering", actions)
+        env.batch.act("remembering", actions)
         env.step(actions)
-        shown |= set(env.games.records["what"].tolist())
+        shown |= set(env.batch.records["what"].tolist())
     assert len(shown) > 15  # varied: more pictures than digits
 
 

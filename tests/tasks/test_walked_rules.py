@@ -30,25 +30,25 @@ SEEDS = range(40)
 def begin(task, level="train", seed=0, **scale):
     env = memorylab.make(task, level, **scale)
     env.reset(seed=seed)
-    return env, env.games.records[0]
+    return env, env.batch.records[0]
 
 
 def episodes(task, level="train", seeds=SEEDS, **scale):
     env = memorylab.make(task, level, **scale)
     for seed in seeds:
         env.reset(seed=seed)
-        yield env, env.games.records[0]
+        yield env, env.batch.records[0]
 
 
 def go(env, x, z):
     """Stand still at (x, z), facing north."""
     for name, value in (("x", x), ("z", z), ("yaw", 0.0), ("v_x", 0.0), ("v_z", 0.0)):
-        env.games.records[name][0] = value
+        env.batch.records[name][0] = value
 
 
 def touch(env, box):
     """A step just west of a box."""
-    west, _, _, _, south, north = env.games.records["boxes"][0, box]
+    west, _, _, _, south, north = env.batch.records["boxes"][0, box]
     go(env, west - 0.27, (south + north) / 2)
     return env.step(LOOK_LEFT)
 
@@ -155,7 +155,7 @@ def test_shut_gates_let_nobody_through(task):
     env, game = begin(task, delay=10)
     enter_corridor(env, game)
     for yaw in (0.0, 180.0):
-        env.games.records["yaw"][0] = yaw
+        env.batch.records["yaw"][0] = yaw
         for _ in range(60):
             env.step(FORWARD)
         assert 2 + game["room"] < game["z"] < game["room"] + game["corridor"]
@@ -234,7 +234,7 @@ def test_a_block_of_room_1_is_seen_once_it_is_before_the_eyes(task):
         (game["home_x"][0], south, 180.0, True),  # what was seen stays seen
     ]:
         go(env, x, z)
-        env.games.records["yaw"][0] = yaw
+        env.batch.records["yaw"][0] = yaw
         env.step(STRAFE_LEFT)
         assert bool(game["seen"] & 1) == sees
     env.reset(seed=1)
@@ -245,7 +245,7 @@ def test_a_block_behind_another_is_not_seen():
     env, game = begin("spot_diff_passive")
     west, east = (float(x) for x in game["home_x"][:2])
     go(env, west - 1.5, game["home_z"][0])
-    env.games.records["yaw"][0] = 90.0
+    env.batch.records["yaw"][0] = 90.0
     env.step(STRAFE_LEFT)
     assert west < east
     assert game["seen"] == 0b01
@@ -325,7 +325,7 @@ def test_the_remembering_player_gets_all_of_a_chain(level):
     env, game = begin(CHAIN, level)
     action, terminated = np.zeros(1, np.int64), False
     while not terminated:
-        env.games.act("remembering", action)
+        env.batch.act("remembering", action)
         _, _, terminated, truncated, info = env.step(action[0])
         assert not truncated
     assert info["score"] == game["objects"] + 4
@@ -391,8 +391,8 @@ def test_the_forgetting_player_sees_what_is_before_it_and_nothing_else():
     action = np.zeros(1, np.int64)
     for yaw, expected in ((0.0, FORWARD), (30.0, FORWARD_LEFT), (90.0, LOOK_RIGHT), (180.0, LOOK_RIGHT)):
         go(env, 12.0, 12.0)
-        env.games.records["yaw"][0] = yaw
-        env.games.act("forgetting", action)
+        env.batch.records["yaw"][0] = yaw
+        env.batch.act("forgetting", action)
         assert action[0] == expected, yaw
 
 

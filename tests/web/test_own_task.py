@@ -38,7 +38,7 @@ def _named_by_the_environment():
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("own") / "run"
-    tiny = ["--games", "2", "--steps", "200", "--evaluation-episodes", "2"]
+    tiny = ["--num-envs", "2", "--steps", "200", "--evaluation-episodes", "2"]
     main(["train", TASK, "--model", "mra", *tiny, "--out", str(folder)])
     return folder
 
@@ -52,7 +52,7 @@ def test_it_can_be_made_and_memory_pays():
         env.reset(seed=0)
         actions, ended, score = np.zeros(40, np.int64), np.zeros(40, bool), np.zeros(40)
         while not ended.all():
-            env.games.act(player, actions)
+            env.batch.act(player, actions)
             _, rewards, terminated, truncated, _ = env.step(actions)
             score += rewards * ~ended
             ended |= terminated | truncated

@@ -24,7 +24,7 @@ def played_game(task: str, steps: int, seed: int = 7, view: str = "agent") -> tu
     digest = hashlib.sha256(game.picture.tobytes())
     chance = np.random.default_rng(seed)
     while not game.is_over and len(game.actions) < steps:
-        game.step(int(chance.integers(len(actions_of(game.games.task)))))
+        game.step(int(chance.integers(len(actions_of(game.batch.task)))))
         digest.update(game.picture.tobytes())
     return game, digest.hexdigest()
 
@@ -47,7 +47,7 @@ def test_an_episode_from_the_file_is_played_again_bit_for_bit(tmp_path, task, vi
 def test_a_person_sees_what_an_agent_sees():
     game, _ = played_game("avm", 100)
     env = memorylab.make("avm")
-    picture, _ = env.games.begin(env.games.seed([7]), np.ones(1, np.bool_), env.games.pictures), None
+    picture, _ = env.batch.begin(env.batch.seed([7]), np.ones(1, np.bool_), env.batch.pictures), None
     env.state = "playing"
     for action in game.actions:
         picture, *_ = env.step(action)
@@ -61,7 +61,7 @@ def test_who_does_nothing_stands_still_where_an_agent_must_move():
     for _ in range(5):
         game.step(game.nothing)
     np.testing.assert_array_equal(game.picture, before)
-    game.step(actions_of(game.games.task).index("forward"))
+    game.step(actions_of(game.batch.task).index("forward"))
     assert (game.picture != before).any()
 
 
@@ -71,7 +71,7 @@ def test_games_of_one_level_share_nothing_but_their_stimuli():
     for _ in range(20):
         one.step(0)
     np.testing.assert_array_equal(other.picture, before)
-    assert one.games.stimuli is other.games.stimuli
+    assert one.num_envs.stimuli is other.batch.stimuli
 
 
 def test_an_action_that_is_none_is_refused():

@@ -97,7 +97,7 @@ def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
     assert sum(step.reward for step in steps) >= 10
     env = MemoryVectorEnv("vgb", "train", 1, seed=0)
     env.reset()
-    plan = plan_of(env.games)
+    plan = plan_of(env.batch)
     assert len(plan["boxes"]) == 4
     assert plan["goal"] == pytest.approx([env.info["goal_x"][0], env.info["goal_z"][0]], abs=0.01)
     psychlab = next(scripted_player("cd", "train", "random").play(0))

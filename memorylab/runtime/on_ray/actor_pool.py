@@ -17,7 +17,7 @@ from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.actor import Actor
 from memorylab.learning.trajectory import Episode
-from memorylab.runtime.protocol import MakeGames, Stage
+from memorylab.runtime.protocol import MakeEnv, Stage
 
 
 class Note(NamedTuple):
@@ -39,9 +39,9 @@ class RemoteActor:
         torch.set_num_threads(1)
         self.agent, self.unroll = MemoryRecallAgent(agent), unroll
 
-    def new_games(self, make_games: MakeGames, seed: int) -> None:
+    def new_envs(self, make_env: MakeEnv, seed: int) -> None:
         """Play these from now on."""
-        self.actor = Actor(make_games(seed=seed), self.agent, self.unroll, seed)
+        self.actor = Actor(make_env(seed=seed), self.agent, self.unroll, seed)
 
     def collect(self, weights: list[np.ndarray], version: int) -> tuple[dict[str, np.ndarray], Note]:
         """The next trajectory, played with these weights."""
@@ -79,7 +79,7 @@ class Arrival:
 class ActorPool:
     """So many actors; who is idle, who plays, who died."""
 
-    make_games: MakeGames
+    make_env: MakeEnv
     agent: AgentConfig
     unroll: int
     actors: int
@@ -90,7 +90,7 @@ class ActorPool:
     members: list[Member] = field(default_factory=list)
     playing: dict[Any, tuple[int, Any]] = field(default_factory=dict)  # future of the note: actor, of the trajectory
 
-    def new_games(self, stage: Stage) -> None:
+    def new_envs(self, stage: Stage) -> None:
         """All play these from now on; what they were playing is forgotten."""
         self.stage = stage
         self.playing.clear()
@@ -114,8 +114,8 @@ class ActorPool:
 
     def begin(self, handle: Any, number: int) -> None:
         """The games of the stage, with seeds of its own; the first has those of one process."""
-        make_games = partial(self.make_games, **self.stage.keywords)
-        handle.new_games.remote(make_games, self.stage.seed + 10**9 * number)
+        make_env = partial(self.make_env, **self.stage.keywords)
+        handle.new_envs.remote(make_env, self.stage.seed + 10**9 * number)
 
     def play(self, index: int, weights: Any, version: int) -> None:
         """One more trajectory; `weights` is a future, which its node fetches once for all actors there."""

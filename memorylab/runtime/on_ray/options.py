@@ -13,8 +13,8 @@ class ClusterOptions:
     """Ray cluster to join: auto or HOST:PORT; if not given, a cluster of this machine alone is begun."""
     actors: int = 1
     """Processes that play, each with a core of its own."""
-    games_per_actor: int | None = None
-    """Games that each of them plays at once; as many as --games if not given."""
+    envs_per_actor: int | None = None
+    """Games that each of them plays at once; as many as --num-envs if not given."""
     learners: int = 1
     """Processes that learn, each from its share of a batch's games."""
     learner_gpus: float = 0
@@ -26,23 +26,23 @@ class ClusterOptions:
     def __post_init__(self):
         at_least(self, 1, "actors", "learners")
         at_least(self, 0, "learner_gpus")
-        for name in ("games_per_actor", "max_lag"):
+        for name in ("envs_per_actor", "max_lag"):
             if getattr(self, name) is not None:
                 at_least(self, 1, name)
 
-    def games_of_actor(self, config: TrainConfig) -> int:
+    def envs_of_actor(self, config: TrainConfig) -> int:
         """How many each plays at once."""
-        return self.games_per_actor or config.games
+        return self.envs_per_actor or config.num_envs
 
     def trajectories_per_update(self, config: TrainConfig) -> int:
-        """How many make a batch of `config.games` games; whole ones for each learner."""
-        share = self.games_of_actor(config) * self.learners
-        if config.games % share:
+        """How many make a batch of `config.num_envs` games; whole ones for each learner."""
+        share = self.envs_of_actor(config) * self.learners
+        if config.num_envs % share:
             raise ValueError(
-                f"games must be a multiple of games-per-actor x learners, {share}, not {config.games}: "
+                f"num-envs must be a multiple of envs-per-actor x learners, {share}, not {config.num_envs}: "
                 "each learner takes whole trajectories"
             )
-        return config.games // self.games_of_actor(config)
+        return config.num_envs // self.envs_of_actor(config)
 
     def lag_bound(self, config: TrainConfig) -> int:
         """In updates. Actors of equal speed lag by as many batches as they have in hand."""

@@ -52,11 +52,11 @@ class RayRuntime:
             self.pool.made = max(self.pool.made, facts.get("actors_made", 0))
             self.pool.replaced = max(self.pool.replaced, facts.get("actors_replaced", 0))
         self.pool.renew_seeds()
-        self.new_games(stage)
+        self.new_envs(stage)
 
-    def new_games(self, stage: Stage) -> None:
+    def new_envs(self, stage: Stage) -> None:
         """See Runtime."""
-        self.pool.new_games(stage)
+        self.pool.new_envs(stage)
         self.ready.clear()
 
     def advance(self, share_done: float, give_way: GiveWay = nobody_asks) -> Progress:

@@ -16,7 +16,7 @@ from memorylab.runtime.on_ray.evaluation import RayEvaluator
 from memorylab.runtime.on_ray.learners import Learners
 from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.on_ray.runtime import RayRuntime
-from memorylab.runtime.protocol import MakeGames
+from memorylab.runtime.protocol import MakeEnv
 from memorylab.runtime.training import Report, Training
 
 LEAST_STORE = 256 * 2**20
@@ -34,7 +34,7 @@ def training_on_ray(
     trajectories = o.trajectories_per_update(c)  # says so if the settings do not fit, before anything begins
     owns_cluster = join_cluster(c, o, threads)
     learners = Learners(c.agent, c.learner, c.seed, o.learners, threads, o.learner_gpus)
-    pool = ActorPool(games_of_actor(c, o), c.agent, c.unroll, o.actors)
+    pool = ActorPool(envs_of_actor(c, o), c.agent, c.unroll, o.actors)
     lag = o.lag_bound(c)
     runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), c.in_turns, lag, owns_cluster)
     return Training(c, folder, runtime, RayEvaluator(c, runtime), tell)
@@ -43,7 +43,7 @@ def training_on_ray(
 def join_cluster(config: TrainConfig, options: ClusterOptions, threads: int) -> bool:
     """Whether this call connected; an error or a remark if the run has not enough room."""
     cpus = options.actors + threads * options.learners + (config.evaluate_every > 0)
-    store = 4 * options.actors * trajectory_bytes(config, options.games_of_actor(config))
+    store = 4 * options.actors * trajectory_bytes(config, options.envs_of_actor(config))
     connected = connect(options.address, cpus, max(store, LEAST_STORE))
     remark = check_room(threads * options.learners, options.learner_gpus * options.learners, cpus)
     if remark:
@@ -51,13 +51,13 @@ def join_cluster(config: TrainConfig, options: ClusterOptions, threads: int) -> 
     return connected
 
 
-def games_of_actor(config: TrainConfig, options: ClusterOptions) -> MakeGames:
+def envs_of_actor(config: TrainConfig, options: ClusterOptions) -> MakeEnv:
     """What each actor plays."""
     size = config.agent.height, config.agent.width
-    return partial(MemoryVectorEnv, config.task, "train", options.games_of_actor(config), size=size, threads=1)
+    return partial(MemoryVectorEnv, config.task, "train", options.envs_of_actor(config), size=size, threads=1)
 
 
-def trajectory_bytes(config: TrainConfig, games: int) -> int:
+def trajectory_bytes(config: TrainConfig, num_envs: int) -> int:
     """Of one actor's trajectory."""
     agent = MemoryRecallAgent(config.agent)
-    return sum(part.nbytes for part in empty_trajectory(agent, config.unroll, games).tensors().values())
+    return sum(part.nbytes for part in empty_trajectory(agent, config.unroll, num_envs).tensors().values())

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
+from memorylab.envs.diagnostic_games import COST, SIDE, WAIT, RecallByKey, RememberBit, TinyGames
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.evaluation import play_episodes
 from memorylab.learning.learner import Learner
 from memorylab.learning.stopwatch import Stopwatch
-from memorylab.learning.tiny_games import COST, SIDE, WAIT, RecallByKey, RememberBit, TinyGames
 from memorylab.runtime.in_process import InProcess
 from memorylab.runtime.protocol import Stage
 

@@ -21,12 +21,12 @@ def drawn_seed() -> int:
     return int.from_bytes(os.urandom(8)) >> (64 - SEED_BITS)
 
 
-class Games:
-    """`number` games of a level, stepped together.
+class EnvBatch:
+    """`num_envs` games of a level, stepped together.
 
     Attributes that change in place at each step:
-      records: (number,) one game's state each; last_records: the same at the end of its latest finished episode.
-      pictures, last_pictures: (number, height, width, 3) uint8.
+      records: (num_envs,) one game's state each; last_records: the same at the end of its latest finished episode.
+      pictures, last_pictures: (num_envs, height, width, 3) uint8.
       rewards: float32; terminated, truncated: bool.
     """
 
@@ -34,7 +34,7 @@ class Games:
         self,
         task: str,
         level: str,
-        number: int,
+        num_envs: int,
         *,
         size: tuple[int, int] = (72, 96),
         threads: int | None = None,
@@ -44,25 +44,25 @@ class Games:
         self.task = find_task(task)
         check_level(level)
         self.level = level
-        self.number = positive("num_envs", number)
+        self.num_envs = positive("num_envs", num_envs)
         self.height, self.width = checked_size(size)
         threads = positive("threads", threads) if threads is not None else len(os.sched_getaffinity(0))
 
         self.scales = self.task.scales_of(level, **scale)
         source = None if stimuli is None else Path(stimuli)
         self.stimuli = self.task.load_stimuli(LEVELS[level].stimuli, self.width, source, self.scales)
-        self.view = self.task.build_view(self.number, self.width)
+        self.view = self.task.build_view(self.num_envs, self.width)
         self.scale_records = np.array([s.record() for s in self.scales], self.task.scale_record)
 
-        self.records = np.zeros(self.number, self.task.game)
-        self.last_records = np.zeros(self.number, self.task.game)
-        self.pictures = np.zeros((self.number, self.height, self.width, 3), np.uint8)
+        self.records = np.zeros(self.num_envs, self.task.game)
+        self.last_records = np.zeros(self.num_envs, self.task.game)
+        self.pictures = np.zeros((self.num_envs, self.height, self.width, 3), np.uint8)
         self.last_pictures = np.zeros_like(self.pictures)
-        self.rewards = np.zeros(self.number, np.float32)
-        self.terminated = np.zeros(self.number, np.bool_)
-        self.truncated = np.zeros(self.number, np.bool_)
+        self.rewards = np.zeros(self.num_envs, np.float32)
+        self.terminated = np.zeros(self.num_envs, np.bool_)
+        self.truncated = np.zeros(self.num_envs, np.bool_)
         self.begun = False
-        self.pool = ThreadPool(self.number, threads)
+        self.pool = ThreadPool(self.num_envs, threads)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
@@ -70,10 +70,10 @@ class Games:
             seed = drawn_seed()
         if isinstance(seed, (int, np.integer)):
             check_seed(seed)
-            return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.number)], np.uint64)
-        given = [None] * self.number if seed is None else seed
-        if len(given) != self.number:
-            raise ValueError(f"{len(given)} seeds were given for {self.number} games")
+            return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.num_envs)], np.uint64)
+        given = [None] * self.num_envs if seed is None else seed
+        if len(given) != self.num_envs:
+            raise ValueError(f"{len(given)} seeds were given for {self.num_envs} games")
         for one in given:
             if one is not None:
                 check_seed(one)
@@ -89,7 +89,7 @@ class Games:
         self.rewards[chosen] = 0
         self.terminated[chosen] = False
         self.truncated[chosen] = False
-        rows = pictures.reshape(self.number, self.height, self.width * 3)
+        rows = pictures.reshape(self.num_envs, self.height, self.width * 3)
         self.run(
             self.task.begin,
             self.records, chosen, seeds, self.scale_records, self.stimuli, self.view, rows,
@@ -97,7 +97,7 @@ class Games:
 
     def step(self, actions: np.ndarray, pictures: np.ndarray, *, autoreset: bool) -> None:
         """One agent step of all games; with `autoreset` a game that ends begins anew at once."""
-        shape = self.number, self.height, self.width * 3
+        shape = self.num_envs, self.height, self.width * 3
         self.run(
             self.task.step,
             self.records, self.last_records, actions, self.scale_records, self.stimuli, self.view,
