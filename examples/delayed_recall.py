@@ -46,33 +46,33 @@ class Episodes(NamedTuple):
     """KEYS steps that show, `delay` steps of others, KEYS steps that ask."""
 
     inputs: Inputs
-    shown: Tensor  # (KEYS, games): colour at each of the first steps
-    asked: Tensor  # (KEYS, games): colour to name at each of the last steps
+    shown: Tensor  # (KEYS, num_envs): colour at each of the first steps
+    asked: Tensor  # (KEYS, num_envs): colour to name at each of the last steps
 
 
-def new_episodes(games: int, delay: int, chance: torch.Generator, different: bool = False) -> Episodes:
+def new_episodes(num_envs: int, delay: int, chance: torch.Generator, different: bool = False) -> Episodes:
     """`different`: no colour twice in an episode."""
     steps = KEYS + delay + KEYS
-    shuffled = torch.rand(len(COLOURS), games, generator=chance).argsort(0)[:KEYS]
-    shown = shuffled if different else torch.randint(len(COLOURS), (KEYS, games), generator=chance)
-    order = torch.rand(KEYS, games, generator=chance).argsort(0)
+    shuffled = torch.rand(len(COLOURS), num_envs, generator=chance).argsort(0)[:KEYS]
+    shown = shuffled if different else torch.randint(len(COLOURS), (KEYS, num_envs), generator=chance)
+    order = torch.rand(KEYS, num_envs, generator=chance).argsort(0)
 
-    cells = torch.randint(2, (steps, games, CELLS, CELLS, 1), generator=chance, dtype=torch.uint8).mul(255)
+    cells = torch.randint(2, (steps, num_envs, CELLS, CELLS, 1), generator=chance, dtype=torch.uint8).mul(255)
     cells = cells.repeat(1, 1, 1, 1, 3)
-    cells[-KEYS:] = cells[order, torch.arange(games)]
+    cells[-KEYS:] = cells[order, torch.arange(num_envs)]
     cells[:, :, -1] = GREY
     cells[:KEYS, :, -1] = COLOURS[shown][:, :, None]
     pictures = cells.repeat_interleave(CELL, 2).repeat_interleave(CELL, 3)
 
-    resets = torch.zeros(steps, games, dtype=torch.bool)
+    resets = torch.zeros(steps, num_envs, dtype=torch.bool)
     resets[0] = True
-    nothing = torch.zeros(steps, games)
+    nothing = torch.zeros(steps, num_envs)
     return Episodes(Inputs(pictures, nothing, nothing.long(), resets), shown, shown.gather(0, order))
 
 
 def play(agent: MemoryRecallAgent, episodes: Episodes) -> Output:
-    games = episodes.asked.shape[1]
-    return agent.unroll(episodes.inputs, agent.initial_state(games), store=agent.new_store(games))[0]
+    num_envs = episodes.asked.shape[1]
+    return agent.unroll(episodes.inputs, agent.initial_state(num_envs), store=agent.new_store(num_envs))[0]
 
 
 def loss_of(output: Output, episodes: Episodes) -> Tensor:
@@ -86,9 +86,9 @@ def share_right(output: Output, episodes: Episodes) -> float:
 
 
 @torch.no_grad()
-def accuracy(agent: MemoryRecallAgent, delay: int, games: int = 500, seed: int = 10**6) -> float:
+def accuracy(agent: MemoryRecallAgent, delay: int, num_envs: int = 500, seed: int = 10**6) -> float:
     """On fresh episodes with four different colours."""
-    episodes = new_episodes(games, delay, torch.Generator().manual_seed(seed), different=True)
+    episodes = new_episodes(num_envs, delay, torch.Generator().manual_seed(seed), different=True)
     return share_right(play(agent, episodes), episodes)
 
 
@@ -99,7 +99,7 @@ class Trained(NamedTuple):
 
 
 def train(
-    model: str, delay: int, seconds: float = math.inf, updates: float = math.inf, seed: int = 0, games: int = 64
+    model: str, delay: int, seconds: float = math.inf, updates: float = math.inf, seed: int = 0, num_envs: int = 64
 ) -> Trained:
     """Until the last 50 updates had 97 % right answers, or time or updates are used up."""
     torch.manual_seed(seed)
@@ -112,7 +112,7 @@ def train(
     recent: list[float] = []
     began = said = time.perf_counter()
     while (now := time.perf_counter()) - began < seconds and len(recent) < updates:
-        episodes = new_episodes(games, round(delay ** torch.rand(1, generator=chance).item()), chance)
+        episodes = new_episodes(num_envs, round(delay ** torch.rand(1, generator=chance).item()), chance)
         output = play(agent, episodes)
         adam.zero_grad()
         loss_of(output, episodes).backward()

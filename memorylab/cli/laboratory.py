@@ -9,6 +9,7 @@ from tyro.conf import Positional
 
 from memorylab.cli.tables import errors, evaluation_table, print_rows, progress
 from memorylab.cli.verbs import Flag, at_least_one, check_ending, from_signatures, needs_agent
+from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 
 
@@ -31,6 +32,8 @@ def evaluate(
     episodes: int = 64,
     seed: int = 2_000_003,
     step: str = "snapshot",
+    stimuli: Path | None = None,
+    scale: tuple[str, ...] = (),
     routes: int = 0,
     save: Flag = False,
     device: str = "cpu",
@@ -46,6 +49,8 @@ def evaluate(
         episodes: Episodes per level and value.
         seed: Seed of the first episode; others than those of training and its evaluations.
         step: Which weights: snapshot (where the training score was best), last or the number of a step.
+        stimuli: A folder of your own pictures or digits; those of the run if not given.
+        scale: Scale keywords for all levels, such as side=15 delays=2,8; those of the run stay where none is given.
         routes: Navigation: also walk so many single episodes per level, for maps and times to the goal; with --save.
         save: Keep the episodes in the run's folder, for the report.
         device: Where the agent computes.
@@ -57,12 +62,20 @@ def evaluate(
     trained = needs_agent("memorylab.learning.trained").load_trained(run, step, device)
     if routes and not (save and "goal_step" in trained.task.report):
         raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
-    rows = evaluations(trained, chosen, sweep, episodes, seed, save, routes)
+    game = trained.game("train").changed(stimuli=stimuli, **parse_scale(trained.task.name, scale))
+    rows = evaluations(trained, chosen, game, sweep, episodes, seed, save, routes)
     print_rows(rows, json, csv, evaluation_table)
 
 
 def evaluations(
-    trained: Any, levels: Sequence[str], sweeps: Sequence[str], episodes: int, seed: int, save: bool, routes: int
+    trained: Any,
+    levels: Sequence[str],
+    game: GameSpec,
+    sweeps: Sequence[str],
+    episodes: int,
+    seed: int,
+    save: bool,
+    routes: int,
 ) -> list[Any]:
     """What the agent came to, with a bar while it plays."""
     lab = needs_agent("memorylab.laboratory.evaluate")
@@ -73,7 +86,7 @@ def evaluations(
         def on_setting(name: str) -> None:
             bar.update(work, description=name)
 
-        for played in lab.evaluated(trained, levels, sweeps, episodes, seed, on_setting, bar.refresh):
+        for played in lab.evaluated(trained, levels, game, sweeps, episodes, seed, on_setting, bar.refresh):
             rows += lab.summed_up(played, trained.task.name)
             if save:
                 lab.keep(trained.folder / "evaluations.csv", played)

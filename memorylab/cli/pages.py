@@ -7,6 +7,7 @@ from tyro.conf import Positional
 
 from memorylab.cli.tables import human_table, print_rows, progress
 from memorylab.cli.verbs import Flag, check_ending, from_signatures, needs_agent, needs_web, save_rows
+from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.laboratory.baseline import ScriptedPlayer
 from memorylab.tasks.task import check_level, find_task
 
@@ -52,6 +53,8 @@ def watch_player(
     level: str = "train",
     seed: int = 0,
     step: str = "snapshot",
+    stimuli: Path | None = None,
+    scale: tuple[str, ...] = (),
     scores: Path = SCORES,
     export: Path | None = None,
     host: str = LOOPBACK,
@@ -67,30 +70,51 @@ def watch_player(
         level: The level to play.
         seed: Seed of the first episode.
         step: Which weights of the run: snapshot (where the training score was best), last or the number of a step.
+        stimuli: A folder of your own pictures or digits.
+        scale: Scale keywords of the task, such as side=15 delays=2,8.
         scores: File that `memorylab play` filled.
         export: Write the episode to this .html file, which needs no server, and end.
         host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
         port: Port to listen on; 0 for any free one.
     """
     check_ending("export", export, ".html")
+    check_watched(run, player, episode, task, changes=bool(stimuli or scale))
+    check_level(level)
+    chosen = None if task is None else find_task(task).name
+    agent = (run, player, chosen, level, step, stimuli, scale)
+    show(performer(*agent) if episode is None else person(scores, episode), seed, export, host, port)
+
+
+def performer(
+    run: Path | None,
+    player: str | None,
+    task: str | None,
+    level: str,
+    step: str,
+    stimuli: Path | None,
+    scale: tuple[str, ...],
+) -> Any:
+    """A run's agent, or a scripted player."""
+    if run:
+        return needs_agent("memorylab.web.agent_player").agent_player(run, task, level, step, stimuli, scale)
+    assert task  # a scripted player has one
+    game = GameSpec(task, level, stimuli=stimuli, scale=parse_scale(task, scale))
+    return needs_web("memorylab.web.commands").scripted_player(game, player)
+
+
+def check_watched(run: Path | None, player: str | None, episode: int | None, task: str | None, changes: bool) -> None:
+    """One of the three, with what it needs, or one sentence."""
     if sum(given is not None for given in (run, player, episode)) != 1:
         raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
     if player and not task:
         raise ValueError("--player needs --task")
-    check_level(level)
-    chosen = None if task is None else find_task(task).name
-    show(performer(run, player, episode, chosen, level, step, scores), seed, export, host, port)
+    if episode is not None and changes:
+        raise ValueError("--stimuli and --scale are for a run or a --player: a person's episode is as it was played")
 
 
-def performer(
-    run: Path | None, player: str | None, episode: int | None, task: str | None, level: str, step: str, scores: Path
-) -> Any:
-    """Whoever was named."""
+def person(scores: Path, episode: int) -> Any:
+    """Who played an episode, by its number."""
     commands = needs_web("memorylab.web.commands")
-    if run:
-        return needs_agent("memorylab.web.agent_player").agent_player(run, task, level, step)
-    if player:
-        return commands.scripted_player(task, level, player)
     return commands.human_player(commands.EpisodeStore(scores, create=False).get(episode))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memorylab.envs.spec import GameSpec
 from memorylab.envs.thread_pool import ThreadPool
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import check_level, find_task
@@ -30,27 +31,18 @@ class EnvBatch:
       rewards: float32; terminated, truncated: bool.
     """
 
-    def __init__(
-        self,
-        task: str,
-        level: str,
-        num_envs: int,
-        *,
-        size: tuple[int, int] = (72, 96),
-        threads: int | None = None,
-        stimuli: str | os.PathLike | None = None,
-        **scale: Any,
-    ):
-        self.task = find_task(task)
-        check_level(level)
-        self.level = level
+    def __init__(self, spec: GameSpec, num_envs: int, threads: int | None = None):
+        self.spec = spec
+        self.task = find_task(spec.task)
+        check_level(spec.level)
+        self.level = spec.level
         self.num_envs = positive("num_envs", num_envs)
-        self.height, self.width = checked_size(size)
+        self.height, self.width = checked_size(spec.size)
         threads = positive("threads", threads) if threads is not None else len(os.sched_getaffinity(0))
 
-        self.scales = self.task.scales_of(level, **scale)
-        source = None if stimuli is None else Path(stimuli)
-        self.stimuli = self.task.load_stimuli(LEVELS[level].stimuli, self.width, source, self.scales)
+        self.scales = self.task.scales_of(spec.level, **spec.scale)
+        source = None if spec.stimuli is None else Path(spec.stimuli)
+        self.stimuli = self.task.load_stimuli(LEVELS[spec.level].stimuli, self.width, source, self.scales)
         self.view = self.task.build_view(self.num_envs, self.width)
         self.scale_records = np.array([s.record() for s in self.scales], self.task.scale_record)
 

@@ -1,12 +1,14 @@
 """One game as a gymnasium.Env."""
 
 import operator
+import os
 from typing import Any
 
 import numpy as np
 from gymnasium import Env, spaces
 
 from memorylab.envs.batch import EnvBatch
+from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import STEPS_PER_SECOND, observation_space
 from memorylab.world.walking import STICKS
 
@@ -34,11 +36,13 @@ class MemoryEnv(Env):
         seed: int | None = None,
         render_mode: str | None = None,
         continuous: bool = False,
-        **options: Any,
+        size: tuple[int, int] = (72, 96),
+        stimuli: str | os.PathLike | None = None,
+        **scale: Any,
     ):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"render_mode must be 'rgb_array' or None, not {render_mode!r}")
-        self.batch = EnvBatch(task, level, 1, threads=1, **options)
+        self.batch = EnvBatch(GameSpec(task, level, size, stimuli, scale), 1, threads=1)
         self.render_mode = render_mode
         self.observation_space = observation_space(self.batch)
         self.continuous = continuous

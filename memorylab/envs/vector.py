@@ -1,5 +1,6 @@
 """Many games at once as a gymnasium.vector.VectorEnv."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from memorylab.envs.batch import EnvBatch
+from memorylab.envs.spec import GameSpec
 from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 
 STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
@@ -35,8 +37,19 @@ class MemoryVectorEnv(VectorEnv):
         "render_fps": STEPS_PER_SECOND,
     }
 
-    def __init__(self, task: str, level: str = "train", num_envs: int = 1, *, seed: int | None = None, **options: Any):
-        self.batch = EnvBatch(task, level, num_envs, **options)
+    def __init__(
+        self,
+        task: str,
+        level: str = "train",
+        num_envs: int = 1,
+        *,
+        seed: int | None = None,
+        threads: int | None = None,
+        size: tuple[int, int] = (72, 96),
+        stimuli: str | os.PathLike | None = None,
+        **scale: Any,
+    ):
+        self.batch = EnvBatch(GameSpec(task, level, size, stimuli, scale), num_envs, threads)
         self.num_envs = self.batch.num_envs
         self.single_observation_space = observation_space(self.batch)
         self.single_action_space = spaces.Discrete(len(self.batch.task.actions))
@@ -135,3 +148,13 @@ class MemoryVectorEnv(VectorEnv):
     def close_extras(self, **_: Any) -> None:
         """As Gymnasium asks: the threads end."""
         self.batch.pool.dismiss()
+
+
+def vector_env(
+    spec: GameSpec, num_envs: int, *, seed: int | None = None, threads: int | None = None, **scale: Any
+) -> MemoryVectorEnv:
+    """Many games by their record; what is given of the scale goes before the record's."""
+    return MemoryVectorEnv(
+        spec.task, spec.level, num_envs, seed=seed, threads=threads, size=spec.size, stimuli=spec.stimuli,
+        **{**spec.scale, **scale},
+    )  # fmt: skip

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 from PIL import Image
 
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.spec import GameSpec
+from memorylab.envs.vector import vector_env
 from memorylab.laboratory.references import memory_yardstick, yardstick
 from memorylab.laboratory.snapshot import with_map
 from memorylab.laboratory.statistics import half_interval
@@ -76,23 +77,26 @@ def summed_up(rows: Iterable[Mapping[str, Any]], task: str) -> list[Evaluation]:
 def evaluated(
     trained: Trained,
     levels: Sequence[str],
+    game: GameSpec,
     sweeps: Sequence[str],
     episodes: int,
     seed: int,
     on_setting: Callable[[str], None] = lambda _: None,
     on_step: Callable[[], None] = lambda: None,
 ) -> Iterator[list[dict[str, Any]]]:
-    """One list of rows per level, and per level and value of a sweep."""
+    """One list of rows per level, and per level and value of a sweep; another game than the paper's is named."""
     for level in levels:
         check_level(level)
     settings: list[dict[str, Any]] = [setting for text in sweeps for setting in parse_sweep(text, trained.task.name)]
     for level in levels:
         for setting in settings or [{}]:
-            keyword = next(iter(setting), "")
-            value = setting.get(keyword, "")
+            changed = game.changed(level, **setting)
+            keyword, value = next(iter(setting.items()), ("", ""))
             value = str(value[0] if isinstance(value, tuple) else value)
+            if game.own:
+                keyword, value = keyword or "own", changed.own
             on_setting(f"{level} {keyword} {value}".strip())
-            played = evaluate(trained.agent, trained.task.name, level, episodes, seed, on_step=on_step, **setting)
+            played = evaluate(trained.agent, changed, episodes, seed, on_step=on_step)
             yield [
                 {"step": trained.step, "level": level, "keyword": keyword, "value": value, "scale": e.scale,
                  "return": e.score, "length": e.length, "seed": e.seed} for e in played
@@ -117,8 +121,7 @@ class Walk(NamedTuple):
 def walk(trained: Trained, level: str, number: int, seed: int, on_step: Callable[[], None]) -> list[Walk]:
     """So many episodes, side by side."""
     agent = trained.agent
-    size = agent.config.height, agent.config.width
-    env = MemoryVectorEnv(trained.task.name, level, number, seed=seed, size=size)
+    env = vector_env(trained.game(level), number, seed=seed)
     player = Player(env, agent, seed)
     blank = np.full((MAP_SIDE, 1, 3), 255, np.uint8)
     routes: list[list[tuple[float, float]]] = [[] for _ in range(number)]

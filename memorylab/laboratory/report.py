@@ -42,6 +42,7 @@ def report(
     for run in unfinished:
         note(f"{run.folder} was never evaluated on the training level: it has curves, but no score")
     uneven(runs, note)
+    other_games(runs, note)
     on_section("walking")
     walk_snapshots(runs, routes)
     other_weights(runs, note)
@@ -67,6 +68,14 @@ def summary(f: Findings) -> str:
 def counted(number: int, noun: str) -> str:
     """With its plural."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def other_games(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
+    """Runs whose games were changed by their user: the references are not for these."""
+    for run in runs:
+        changes = [*run.config.get("scale", ()), *filter(None, [run.config.get("stimuli")])]
+        if changes:
+            complain(f"{run.folder} played other games than the paper's ({', '.join(changes)}): compare it with care")
 
 
 def uneven(runs: Iterable[Run], complain: Callable[[str], None]) -> None:

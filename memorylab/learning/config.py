@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from memorylab.agent.config import AgentConfig
+from memorylab.envs.spec import GameSpec, parse_scale
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,18 @@ class TrainConfig:
     agent: AgentConfig = field(default_factory=AgentConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+    stimuli: str | None = None
+    """A folder of your own pictures (AVM, CR) or MNIST's IDX files (WTW), for training and evaluation alike."""
+    scale: tuple[str, ...] = ()
+    """Scale keywords of the task, such as side=15 or delays=2,8: they change all levels, evaluation's too."""
+
+    def game(self, level: str) -> GameSpec:
+        """What is played on a level."""
+        size = self.agent.height, self.agent.width
+        return GameSpec(self.task, level, size, self.stimuli, parse_scale(self.task, self.scale))
 
     def __post_init__(self):
+        parse_scale(self.task, self.scale)
         at_least(self, 1, "num_envs", "unroll", "steps", "evaluation_episodes")
         at_least(self, 0, "evaluate_every", "seed")
         if "cpc" in self.agent.auxiliary and self.agent.cpc_steps > self.unroll:

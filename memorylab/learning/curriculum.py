@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from memorylab.envs.scripted import play_episodes
+from memorylab.envs.spec import GameSpec
 from memorylab.learning.config import CurriculumConfig
 from memorylab.learning.trajectory import Episode
 from memorylab.tasks.task import find_task
@@ -15,8 +16,8 @@ from memorylab.tasks.task import find_task
 class Curriculum:
     """Which stage training is in; moves on by the scores of the episodes it is told of."""
 
-    def __init__(self, task: str, config: CurriculumConfig, stage: int = 0, scores: Sequence[float] = ()):
-        self.task, self.config, self.stage = task, config, stage
+    def __init__(self, game: GameSpec, config: CurriculumConfig, stage: int = 0, scores: Sequence[float] = ()):
+        self.game, self.config, self.stage = game, config, stage
         self.scores: deque[float] = deque(scores, maxlen=config.episodes)
         self.goal = self.stage_goal()
 
@@ -29,7 +30,7 @@ class Curriculum:
         """What this stage changes of the training level."""
         if self.is_over:
             return {}
-        return find_task(self.task).setting(self.config.keyword, self.config.stages[self.stage])
+        return find_task(self.game.task).setting(self.config.keyword, self.config.stages[self.stage])
 
     def text(self) -> str:
         """The stage in words."""
@@ -39,7 +40,8 @@ class Curriculum:
         """The mean score that passes this stage: a share of the remembering player's."""
         if self.is_over:
             return float("inf")
-        scores, _ = play_episodes(self.task, "train", "remembering", episodes=32, seed=0, **self.keywords())
+        scale = {**self.game.scale, **self.keywords()}
+        scores, _ = play_episodes(self.game.task, self.game.level, "remembering", episodes=32, seed=0, **scale)
         return self.config.share * float(scores.mean())
 
     def tell(self, episodes: Sequence[Episode]) -> bool:

@@ -1,13 +1,13 @@
 """The current weights on any level, without learning; working and episodic memory carried as in training."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.spec import GameSpec
+from memorylab.envs.vector import vector_env
 from memorylab.learning.actor import BatchedEnv, Player
 from memorylab.learning.trajectory import Episode
 
@@ -23,17 +23,14 @@ def evaluation_seed(seed: int, step: int) -> int:
 
 def evaluate(
     agent: MemoryRecallAgent,
-    task: str,
-    level: str,
+    game: GameSpec,
     episodes: int,
     seed: int,
     threads: int | None = None,
     on_step: Callable[[], None] = lambda: None,
-    **scale: Any,
 ) -> list[Episode]:
-    """At least so many episodes of a level, with actions drawn from the policy."""
-    size = agent.config.height, agent.config.width
-    env = MemoryVectorEnv(task, level, min(episodes, MAX_GAMES), seed=seed, size=size, threads=threads, **scale)
+    """At least so many episodes of a game, with actions drawn from the policy."""
+    env = vector_env(game, min(episodes, MAX_GAMES), seed=seed, threads=threads)
     try:
         return play_episodes(env, agent, episodes, seed, on_step)
     finally:

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
+from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.learning.scores import alpha_of, as_curve, best_step
 from memorylab.learning.trajectory import part_of
 from memorylab.runs import RunFolder, read_config
@@ -28,6 +29,12 @@ class Trained(NamedTuple):
     def task(self) -> Task:
         """The one it was trained on."""
         return find_task(self.config["task"])
+
+    def game(self, level: str) -> GameSpec:
+        """What it was trained to play, on any level."""
+        size = self.agent.config.height, self.agent.config.width
+        scale = parse_scale(self.task.name, self.config.get("scale", ()))
+        return GameSpec(self.task.name, level, size, self.config.get("stimuli"), scale)
 
 
 def load_trained(folder: Path, step: str | int = "snapshot", device: str = "cpu") -> Trained:

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.vector import vector_env
 from memorylab.learning.actor import Actor, Rollout
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.evaluation import evaluate, evaluation_seed
@@ -171,7 +171,7 @@ class EvaluatorHere:
         seed = evaluation_seed(c.seed, step)
 
         def play(level: str) -> list[Episode]:
-            return evaluate(self.agent, c.task, level, c.evaluation_episodes, seed, 1, give_way)
+            return evaluate(self.agent, c.game(level), c.evaluation_episodes, seed, 1, give_way)
 
         with ThreadPoolExecutor(self.threads, "level", torch.set_num_threads, (1,)) as pool:
             self.done = Evaluated(step, list(pool.map(play, c.evaluation_levels)), self.agent.state_dict())
@@ -201,7 +201,6 @@ def training_here(
     torch.manual_seed(config.seed)
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
     learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
-    size = config.agent.height, config.agent.width
-    make_env = partial(MemoryVectorEnv, config.task, "train", config.num_envs, size=size, threads=share.actor)
+    make_env = partial(vector_env, config.game("train"), config.num_envs, threads=share.actor)
     runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns)
     return Training(config, folder, runtime, EvaluatorHere(config, learner.agent, threads), tell)

@@ -76,7 +76,7 @@ class Training:
         self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT_EPISODES)
         found = load_checkpoint(self.folder.checkpoints)
         curriculum = found[1].get("curriculum", {}) if found else {}
-        self.curriculum = Curriculum(self.config.task, self.config.curriculum, **curriculum)
+        self.curriculum = Curriculum(self.config.game("train"), self.config.curriculum, **curriculum)
         try:
             if found:
                 self.restore(found[1])

@@ -1,12 +1,13 @@
 """A trained agent that can be recorded, with what it recalled at each step."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.envs.vector import MemoryVectorEnv, vector_env
 from memorylab.learning import actor
 from memorylab.learning.trained import load_trained
 from memorylab.tasks.levels import PAPER_LEVELS
@@ -15,30 +16,37 @@ from memorylab.web.recording import Moment, Performer, described, place_of, plan
 
 
 def agent_player(
-    run: Path, task: str | None = None, level: str = PAPER_LEVELS[0], step: str | int = "snapshot"
+    run: Path,
+    task: str | None = None,
+    level: str = PAPER_LEVELS[0],
+    step: str | int = "snapshot",
+    stimuli: Path | None = None,
+    scale: Sequence[str] = (),
 ) -> Performer:
     """A run's agent, at its snapshot and on its own task unless told otherwise."""
     torch.set_num_threads(1)  # one game is too little work to be shared
     trained = load_trained(run, step)
     name = f"{trained.config['model']} after {trained.step:,} steps"
-    return player_of(trained.agent, name, task or trained.task.name, level)
+    game = trained.game(level)
+    if task not in (None, game.task):
+        game = GameSpec(task, level, game.size)
+    return player_of(trained.agent, name, game.changed(stimuli=stimuli, **parse_scale(game.task, scale)))
 
 
-def player_of(agent: MemoryRecallAgent, name: str, task: str, level: str) -> Performer:
-    """This agent on a task with as many actions."""
-    size = agent.config.height, agent.config.width
-    actions = find_task(task).actions
+def player_of(agent: MemoryRecallAgent, name: str, game: GameSpec) -> Performer:
+    """This agent in a game with as many actions."""
+    actions = find_task(game.task).actions
     if len(actions) != agent.config.actions:
         raise ValueError(
-            f"this agent has {agent.config.actions} actions, but {task} has {len(actions)}; "
+            f"this agent has {agent.config.actions} actions, but {game.task} has {len(actions)}; "
             "watch it on the task it was trained on"
         )
 
     def play(seed: int) -> Iterator[Moment]:
-        env = MemoryVectorEnv(task, level, 1, threads=1, seed=seed, size=size)
+        env = vector_env(game, 1, threads=1, seed=seed)
         return moments(env, actor.Player(env, agent, seed))
 
-    return Performer(described(task, level, size, name), play)
+    return Performer(described(game, name), play)
 
 
 @torch.no_grad()

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from memorylab.envs.batch import EnvBatch
+from memorylab.envs.spec import GameSpec
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
 from memorylab.tasks.task import Task, find_task
 from memorylab.world.rng import SEED_BITS
@@ -53,7 +54,7 @@ def new_seed() -> int:
 @lru_cache(maxsize=16)
 def loaded(task: str, level: str, size: tuple[int, int]) -> EnvBatch:
     """A game that others are copied from: compiled, with its stimuli, which take seconds to load."""
-    batch = EnvBatch(task, level, 1, threads=1, size=size)
+    batch = EnvBatch(GameSpec(task, level, size), 1, threads=1)
     batch.begin(batch.seed([0]), EVERYONE, batch.pictures)
     batch.step(np.zeros(1, np.int64), batch.pictures, autoreset=False)
     return batch

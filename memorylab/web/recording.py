@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from memorylab.envs.batch import EnvBatch
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.spec import GameSpec
+from memorylab.envs.vector import vector_env
 from memorylab.laboratory.snapshot import average_colour
 from memorylab.tasks.task import find_task
-from memorylab.web.game import VIEWS, actions_of, replay
+from memorylab.web.game import actions_of, replay
 from memorylab.web.store import Played
 
 STEPS_PER_PIECE = 64
@@ -154,29 +155,26 @@ def hexadecimal(batch: EnvBatch, material: int) -> str:
 # --- players without a mind to look into
 
 
-def described(
-    task: str, level: str, size: tuple[int, int], player: str, actions: tuple[str, ...] | None = None
-) -> dict[str, Any]:
+def described(game: GameSpec, player: str, actions: tuple[str, ...] | None = None) -> dict[str, Any]:
     """What stands above a recording."""
-    found = find_task(task)
+    found = find_task(game.task)
     return {
         "player": player,
         "task": found.name,
         "title": found.title,
         "rule": found.rule,
-        "level": level,
+        "level": f"{game.level} {game.own}".strip(),
         "actions": actions or found.actions,
-        "height": size[0],
-        "width": size[1],
+        "height": game.size[0],
+        "width": game.size[1],
     }
 
 
-def scripted_player(task: str, level: str, name: str) -> Performer:
+def scripted_player(game: GameSpec, name: str) -> Performer:
     """One that comes with the task."""
-    size = VIEWS["agent"]
 
     def play(seed: int) -> Iterator[Moment]:
-        env = MemoryVectorEnv(task, level, 1, threads=1, seed=seed, size=size)
+        env = vector_env(game, 1, threads=1, seed=seed)
         pictures, _ = env.reset()
         action = np.zeros(1, np.int64)
         is_over = False
@@ -187,7 +185,7 @@ def scripted_player(task: str, level: str, name: str) -> Performer:
             moment.reward, is_over = float(rewards[0]), bool(terminated[0] or truncated[0])
             yield moment
 
-    return Performer(described(task, level, size, f"{name} player"), play)
+    return Performer(described(game, f"{name} player"), play)
 
 
 def human_player(played: Played) -> Performer:
@@ -202,5 +200,5 @@ def human_player(played: Played) -> Performer:
 
     name = f"{played.player or 'someone'}, episode {played.id}"
     actions = actions_of(find_task(episode.task))
-    facts = described(episode.task, episode.level, (episode.height, episode.width), name, actions)
+    facts = described(GameSpec(episode.task, episode.level, (episode.height, episode.width)), name, actions)
     return Performer({**facts, "is_only": True}, play)

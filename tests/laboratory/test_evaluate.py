@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 from memorylab.cli import main
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.vector import vector_env
 from memorylab.laboratory import figures
 from memorylab.laboratory import kept as kept_module
 from memorylab.laboratory import report as report_module
@@ -81,7 +81,7 @@ def test_the_interval_is_students(tmp_path):
 
 
 def test_routes_and_times(runs, capsys, monkeypatch):
-    monkeypatch.setattr("memorylab.laboratory.evaluate.MemoryVectorEnv", partial(MemoryVectorEnv, seconds=8))
+    monkeypatch.setattr("memorylab.laboratory.evaluate.vector_env", partial(vector_env, seconds=8))
     short = ["--levels", "train_small", "--sweep", "seconds=2", "--episodes", "1"]
     evaluated(capsys, runs / "iga", *short, "--routes", "1", "--save")
     drawn = np.asarray(Image.open(runs / "iga" / "routes" / "40" / "train_small-0.png"))
@@ -124,7 +124,7 @@ def test_a_report_walks_the_snapshots_of_navigation_by_itself(runs, tmp_path, mo
     run = tmp_path / "run"
     shutil.copytree(runs / "iga", run, ignore=shutil.ignore_patterns("routes", "evaluations.csv"))
     weights, _ = load_checkpoint(run / "checkpoints")
-    monkeypatch.setattr("memorylab.laboratory.evaluate.MemoryVectorEnv", partial(MemoryVectorEnv, seconds=2))
+    monkeypatch.setattr("memorylab.laboratory.evaluate.vector_env", partial(vector_env, seconds=2))
     for step in (20, 30):  # the snapshot moves on
         save_checkpoint(run / "snapshot", step, weights, {})
         (run / "scores.csv").write_text(best_at(step))

@@ -1,5 +1,6 @@
 """Curriculum and presets."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from memorylab.agent import MODELS
 from memorylab.envs.scripted import play_episodes
+from memorylab.envs.spec import GameSpec
+from memorylab.envs.vector import vector_env
 from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.presets import PRESETS, preset_config
@@ -24,12 +27,12 @@ def test_the_goal_is_a_share_of_the_remembering_player():
     for stage, trials in enumerate(CONFIG.stages):
         best = play_episodes("avm", "train", "remembering", 32, seed=0, trials=trials)[0].mean()
         assert best == trials
-        assert Curriculum("avm", CONFIG, stage).goal == pytest.approx(0.8 * trials)
-    assert Curriculum("avm", CONFIG, 2).goal == float("inf")
+        assert Curriculum(GameSpec("avm"), CONFIG, stage).goal == pytest.approx(0.8 * trials)
+    assert Curriculum(GameSpec("avm"), CONFIG, 2).goal == float("inf")
 
 
 def test_a_stage_is_passed_when_its_last_episodes_reach_the_goal():
-    curriculum = Curriculum("avm", CONFIG)
+    curriculum = Curriculum(GameSpec("avm"), CONFIG)
     assert not curriculum.tell(scored(*[1] * 9)), "too few episodes"
     assert not curriculum.tell(scored(0, 0, 0)), "7 of the last 10"
     assert not curriculum.tell(scored(*[1] * 7)), "zeros are still among the last 10"
@@ -41,7 +44,7 @@ def test_a_stage_is_passed_when_its_last_episodes_reach_the_goal():
 
 
 def test_it_moves_on_to_the_true_level_and_never_back():
-    curriculum = Curriculum("avm", CONFIG)
+    curriculum = Curriculum(GameSpec("avm"), CONFIG)
     draw, stages = np.random.default_rng(0), []
     for number in range(60):
         high = number % 3 == 0
@@ -57,10 +60,10 @@ def test_it_moves_on_to_the_true_level_and_never_back():
 
 
 def test_it_goes_on_from_a_checkpoint():
-    before = Curriculum("avm", CONFIG)
+    before = Curriculum(GameSpec("avm"), CONFIG)
     before.tell(scored(*[1] * 10))
     before.tell(scored(3, 3, 3))
-    after = Curriculum("avm", CONFIG, before.stage, list(before.scores))
+    after = Curriculum(GameSpec("avm"), CONFIG, before.stage, list(before.scores))
     for each in (before, after):
         assert not each.tell(scored(*[3] * 6))
         assert each.tell(scored(3))
@@ -104,6 +107,15 @@ def test_every_preset_of_every_model_is_valid(task, preset):
             assert find_task(task).scales_of("train", **{config.curriculum.keyword: stage})
 
 
+def test_a_stage_goes_before_the_scale_that_a_user_changed():
+    config = replace(preset_config("avm"), scale=("trials=7", "seconds=30"))
+    assert config.game("holdout_small").scale == {"trials": 7, "seconds": 30}
+    curriculum = Curriculum(config.game("train"), config.curriculum)
+    assert curriculum.goal == pytest.approx(0.8 * 1)  # one trial, in 30 seconds
+    env = vector_env(config.game("train"), 2, seed=0, **curriculum.keywords())
+    assert env.batch.spec.scale == {"trials": 1, "seconds": 30}
+
+
 @pytest.mark.parametrize(
     ("made", "text"),
     [
@@ -118,6 +130,7 @@ def test_every_preset_of_every_model_is_valid(task, preset):
         (lambda: CurriculumConfig(keyword="trials"), "both a keyword and stages"),
         (lambda: CurriculumConfig("trials", (1,), share=1.5), "share must be above 0 and at most 1, not 1.5"),
         (lambda: TrainConfig("avm", seed=-1), "seed must be at least 0, not -1"),
+        (lambda: TrainConfig("avm", scale=("trials=few",)), "--scale must look like trials=8"),
     ],
 )
 def test_bad_settings_are_told(made, text):

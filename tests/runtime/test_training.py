@@ -18,6 +18,7 @@ from tiny_runs import GAMES, UPDATE, assert_same_run, make_hasty, quick_evaluate
 
 from memorylab.agent import MemoryRecallAgent
 from memorylab.cli import main
+from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.laboratory.find_runs import find_runs
 from memorylab.laboratory.human_normalised import snapshot
@@ -464,7 +465,8 @@ def test_evaluation_on_the_training_level_scores_as_training_does():
     quota = min(sum(episode.game == game for episode in training) for game in range(games))
     counted = [[e for e in training if e.game == game][:quota] for game in range(games)]  # no favour to short ones
     scores = [episode.score for of_game in counted for episode in of_game]
-    evaluated = [e.score for e in evaluate(agent, "avm", "train", 128, seed=9, threads=1, trials=1, seconds=seconds)]
+    spec = GameSpec("avm", "train", (36, 48), scale={"trials": 1, "seconds": seconds})
+    evaluated = [e.score for e in evaluate(agent, spec, 128, seed=9, threads=1)]
     assert min(len(scores), len(evaluated)) >= 96
     assert stdev(scores) > 0
     noise = (stdev(scores) ** 2 / len(scores) + stdev(evaluated) ** 2 / len(evaluated)) ** 0.5

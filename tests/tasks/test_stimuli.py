@@ -10,6 +10,7 @@ from PIL import Image
 
 import memorylab
 from memorylab.envs.batch import EnvBatch
+from memorylab.envs.spec import GameSpec
 from memorylab.tasks import stimuli
 from memorylab.tasks.psychlab.trial import panel_start
 from memorylab.world.canvas import packed, softened
@@ -34,7 +35,7 @@ def test_pictures_of_a_level_are_those_of_its_half(task, split, parity):
     ids = {packed(softened(Image.fromarray(tile), 96)).tobytes(): i for i, tile in enumerate(tiles())}
     assert len(ids) == 2400
     for level in levels_of(split):
-        pictures = EnvBatch(task, level, 1).stimuli.pictures
+        pictures = EnvBatch(GameSpec(task, level), 1).stimuli.pictures
         assert {ids[picture.tobytes()] % 2 for picture in pictures} == {parity}
         assert len(pictures) == 1200
 
@@ -68,7 +69,7 @@ def test_digits_of_a_level_are_those_of_its_half(split, digits):
         images = data["images"]
     expected = [softened(Image.fromarray(images[d]), 32) * np.uint32(0x010101) for d in digits]
     for level in levels_of(split):
-        np.testing.assert_array_equal(EnvBatch("wtw", level, 1).stimuli.what, expected)
+        np.testing.assert_array_equal(EnvBatch(GameSpec("wtw", level), 1).stimuli.what, expected)
 
 
 # --- a user's own
@@ -84,7 +85,7 @@ def folder(tmp_path):
 
 def test_own_folder_sorted_by_name_even_train_odd_holdout(folder):
     for level, parity in (("train", 0), ("holdout_interpolate", 1)):
-        pictures = EnvBatch("avm", level, 1, stimuli=folder, trials=6).stimuli.pictures
+        pictures = EnvBatch(GameSpec("avm", level, stimuli=folder, scale={"trials": 6}), 1).stimuli.pictures
         assert [int(picture[48, 48]) & 255 for picture in pictures] == [20 * i for i in range(parity, 12, 2)]
         assert (pictures[:, 0] == 0xFFFFFF).all()  # a wide picture stands on white
 

@@ -12,6 +12,7 @@ import torch
 from serving import served, wait_for
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent
+from memorylab.envs.spec import GameSpec
 from memorylab.learning.presets import preset_config
 from memorylab.web.agent_player import player_of
 from memorylab.web.dashboard import dashboard_app
@@ -145,7 +146,9 @@ def test_a_phone_shows_all_and_is_played_by_touch(open_page, place):
 def fresh_mra():
     torch.manual_seed(0)
     sizes = {"encoder": "small", "height": 36, "width": 48, "embedding_size": 16, "hidden_size": 16, "key_size": 8}
-    return player_of(MemoryRecallAgent(AgentConfig(**sizes, capacity=64, neighbours=6)), "fresh mra", "cd", "train")
+    return player_of(
+        MemoryRecallAgent(AgentConfig(**sizes, capacity=64, neighbours=6)), "fresh mra", GameSpec("cd", size=(36, 48))
+    )
 
 
 def test_the_recall_panel_shows_what_the_agent_read(open_page):
@@ -182,7 +185,7 @@ def test_the_recall_panel_shows_what_the_agent_read(open_page):
 
 
 def test_an_exported_episode_opens_without_a_server(open_page, tmp_path):
-    recording = Recording(scripted_player("ti", "train", "remembering"), 1)
+    recording = Recording(scripted_player(GameSpec("ti", "train"), "remembering"), 1)
     recording.record()
     export(recording, tmp_path / "episode.html")
     page = open_page((tmp_path / "episode.html").as_uri())

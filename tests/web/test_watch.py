@@ -15,6 +15,7 @@ from serving import served, wait_for
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent
 from memorylab.cli import main
+from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning import actor
 from memorylab.learning.presets import preset_config
@@ -55,7 +56,7 @@ def recorded(player: Performer, seed: int = 3) -> tuple[list[dict], np.ndarray]:
 
 def test_a_recording_tells_what_the_agent_read():
     agent = fresh_agent()
-    steps, pictures = recorded(player_of(agent, "fresh", "cd", "train"))
+    steps, pictures = recorded(player_of(agent, "fresh", GameSpec("cd", size=(36, 48))))
     env = MemoryVectorEnv("cd", "train", 1, threads=1, seed=3, size=(36, 48))
     player = actor.Player(env, agent, 3)
     xs = []
@@ -89,7 +90,7 @@ def test_packing_keeps_every_byte():
 
 
 def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
-    steps = list(islice(scripted_player("vgm", "train", "remembering").play(0), 200))
+    steps = list(islice(scripted_player(GameSpec("vgm", "train"), "remembering").play(0), 200))
     plan, place = steps[0].plan, steps[0].place
     ((x, z, _, _),) = plan["ovals"]  # the goal can be seen
     assert plan["goal"] == pytest.approx([x, z], abs=0.02)
@@ -100,7 +101,7 @@ def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
     plan = plan_of(env.batch)
     assert len(plan["boxes"]) == 4
     assert plan["goal"] == pytest.approx([env.info["goal_x"][0], env.info["goal_z"][0]], abs=0.01)
-    psychlab = next(scripted_player("cd", "train", "random").play(0))
+    psychlab = next(scripted_player(GameSpec("cd", "train"), "random").play(0))
     assert psychlab.plan is psychlab.place is None
 
 
@@ -149,7 +150,7 @@ def test_a_run_is_exported_by_the_command(run, tmp_path, capsys):
     assert capsys.readouterr().out.strip() == str(out)
     assert "mra after 1,234 steps" in out.read_text()
     steps, _ = recorded(agent_player(run))
-    again, _ = recorded(player_of(fresh_agent(), "fresh", "cd", "train"))
+    again, _ = recorded(player_of(fresh_agent(), "fresh", GameSpec("cd", size=(36, 48))))
     assert [step["action"] for step in steps] == [step["action"] for step in again]
     for name in ("probabilities", "value", "weights"):  # other threads may round the last digit differently
         for mine, theirs in zip(steps, again, strict=True):
@@ -184,7 +185,7 @@ def test_a_run_without_checkpoint_says_so(run):
 
 
 def test_the_page_follows_a_recording_and_asks_for_another():
-    with served(watch_app(scripted_player("cd", "train", "random"), seed=7)) as place:
+    with served(watch_app(scripted_player(GameSpec("cd", "train"), "random"), seed=7)) as place:
 
         def facts():
             with urlopen(f"http://{place}/episode") as answer:
@@ -206,5 +207,5 @@ def test_the_page_follows_a_recording_and_asks_for_another():
 
 
 def test_a_page_that_is_not_served_records_nothing():
-    watch_app(scripted_player("cd", "train", "random"), seed=7)
+    watch_app(scripted_player(GameSpec("cd", "train"), "random"), seed=7)
     assert "recording" not in [thread.name for thread in threading.enumerate()]

@@ -31,7 +31,7 @@ class RemoteEvaluator:
             mine.copy_(torch.tensor(new))
         c = self.config
         seed = evaluation_seed(c.seed, step)
-        played = [evaluate(self.agent, c.task, level, c.evaluation_episodes, seed, 1) for level in c.evaluation_levels]
+        played = [evaluate(self.agent, c.game(level), c.evaluation_episodes, seed, 1) for level in c.evaluation_levels]
         return played, {name: part.numpy() for name, part in self.agent.state_dict().items()}
 
 

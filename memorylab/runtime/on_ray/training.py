@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.envs.vector import vector_env
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import empty_trajectory
@@ -53,8 +53,7 @@ def join_cluster(config: TrainConfig, options: ClusterOptions, threads: int) -> 
 
 def envs_of_actor(config: TrainConfig, options: ClusterOptions) -> MakeEnv:
     """What each actor plays."""
-    size = config.agent.height, config.agent.width
-    return partial(MemoryVectorEnv, config.task, "train", options.envs_of_actor(config), size=size, threads=1)
+    return partial(vector_env, config.game("train"), options.envs_of_actor(config), threads=1)
 
 
 def trajectory_bytes(config: TrainConfig, num_envs: int) -> int:
