@@ -71,7 +71,7 @@ def test_games_of_one_level_share_nothing_but_their_stimuli():
     for _ in range(20):
         one.step(0)
     np.testing.assert_array_equal(other.picture, before)
-    assert one.num_envs.stimuli is other.batch.stimuli
+    assert one.batch.stimuli is other.batch.stimuli
 
 
 def test_an_action_that_is_none_is_refused():
