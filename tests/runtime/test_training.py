@@ -388,9 +388,9 @@ def scripted_scores(monkeypatch, train: list[float]) -> None:
     """Evaluations on `train` come to these scores, one after the other; on any other level to 0."""
     left = iter(train)
 
-    def play(agent, task, level, episodes, seed, *_, **__) -> list[Episode]:
-        score = next(left) if level == "train" else 0.0
-        return [Episode(game, score, 1, 1.0, seed) for game in range(16)]
+    def play(agent, game, episodes, seed, *_, **__) -> list[Episode]:
+        score = next(left) if game.level == "train" else 0.0
+        return [Episode(number, score, 1, 1.0, seed) for number in range(16)]
 
     monkeypatch.setattr(in_process, "evaluate", play)
 
