@@ -81,8 +81,8 @@ def watch_player(
     check_watched(run, player, episode, task, changes=bool(stimuli or scale))
     check_level(level)
     chosen = None if task is None else find_task(task).name
-    agent = (run, player, chosen, level, step, stimuli, scale)
-    show(performer(*agent) if episode is None else person(scores, episode), seed, export, host, port)
+    who = (run, player, chosen, level, step, stimuli, scale)
+    show(performer(*who) if episode is None else person(scores, episode), seed, export, host, port)
 
 
 def performer(

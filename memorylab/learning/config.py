@@ -105,7 +105,8 @@ class TrainConfig:
     stimuli: str | None = None
     """A folder of your own pictures (AVM, CR) or MNIST's IDX files (WTW), for training and evaluation alike."""
     scale: tuple[str, ...] = ()
-    """Scale keywords of the task, such as side=15 or delays=2,8: they change all levels, evaluation's too."""
+    """Scale keywords of the task, such as side=15 or delays=2,8: they change all levels, evaluation's too, and
+    a curriculum over the same keyword is left out."""
 
     def game(self, level: str) -> GameSpec:
         """What is played on a level."""

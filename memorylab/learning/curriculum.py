@@ -23,8 +23,8 @@ class Curriculum:
 
     @property
     def is_over(self) -> bool:
-        """Whether the true level is played."""
-        return self.stage >= len(self.config.stages)
+        """Whether the true level is played; who sets the keyword plays it from the start."""
+        return self.stage >= len(self.config.stages) or self.config.keyword in self.game.scale
 
     def keywords(self) -> dict[str, Any]:
         """What this stage changes of the training level."""

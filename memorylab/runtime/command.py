@@ -11,6 +11,7 @@ from typing import Literal
 import torch
 import tyro
 
+from memorylab.envs.batch import EnvBatch
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import PRESETS, preset_config
 from memorylab.runtime.display import Display
@@ -68,6 +69,12 @@ def check_device(name: str) -> None:
         raise ValueError(f"the device {name!r} cannot be used: {str(problem).splitlines()[0]}") from problem
 
 
+def check_games(config: TrainConfig) -> None:
+    """Or one sentence, before anything is written: levels, scale and stimuli can be played."""
+    for level in ("train", *config.evaluation_levels):
+        EnvBatch(config.game(level), num_envs=1, threads=1)
+
+
 def check_runtime(options: TrainOptions) -> None:
     """Or one sentence."""
     if options.runtime == "in-process" and options.cluster != ClusterOptions():
@@ -98,6 +105,7 @@ def train(arguments: Sequence[str]) -> None:
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"--threads must be 1 or more, not {options.threads}")
     check_device(options.device)
+    check_games(config)
     check_runtime(options)
     name = f"{find_task(config.task).short}-{config.model}-{config.preset}-seed{config.seed}"
     out = options.out or Path("runs") / name

@@ -107,13 +107,20 @@ def test_every_preset_of_every_model_is_valid(task, preset):
             assert find_task(task).scales_of("train", **{config.curriculum.keyword: stage})
 
 
-def test_a_stage_goes_before_the_scale_that_a_user_changed():
-    config = replace(preset_config("avm"), scale=("trials=7", "seconds=30"))
-    assert config.game("holdout_small").scale == {"trials": 7, "seconds": 30}
+def test_a_stage_keeps_what_else_of_the_scale_a_user_changed():
+    config = replace(preset_config("avm"), scale=("seconds=30",))
+    assert config.game("holdout_small").scale == {"seconds": 30}
     curriculum = Curriculum(config.game("train"), config.curriculum)
-    assert curriculum.goal == pytest.approx(0.8 * 1)  # one trial, in 30 seconds
+    assert curriculum.goal == pytest.approx(0.8 * 1)
     env = vector_env(config.game("train"), 2, seed=0, **curriculum.keywords())
     assert env.batch.spec.scale == {"trials": 1, "seconds": 30}
+
+
+def test_who_sets_the_keyword_of_the_curriculum_has_none():
+    config = replace(preset_config("avm"), scale=("trials=7",))
+    curriculum = Curriculum(config.game("train"), config.curriculum)
+    assert curriculum.is_over
+    assert curriculum.keywords() == {}
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,15 @@ def test_bad_input_is_told_in_a_sentence(capsys, tmp_path, arguments, said):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("wrong", [("--stimuli", "nowhere"), ("--evaluation-levels", "nosuch")])
+def test_games_that_cannot_be_played_are_told_before_anything_is_written(wrong, tmp_path, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["train", "avm", *wrong, "--out", str(tmp_path / "run")])
+    assert exit.value.code == 2
+    assert wrong[1] in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
 TINY = ("avm", "--num-envs", GAMES, "--unroll", 10, "--steps", 80, "--evaluate-every", 0, "--threads", 1)
 
 
