@@ -74,11 +74,11 @@ class TinyGames:
             out[:] = pictures
         return pictures, rewards, over, np.zeros_like(over), info
 
-    def state(self) -> np.ndarray:
+    def get_state(self) -> np.ndarray:
         """(B, n) uint8."""
         return self.records.view(np.uint8).reshape(self.num_envs, -1).copy()
 
-    def restore(self, state: np.ndarray) -> None:
+    def set_state(self, state: np.ndarray) -> None:
         """Go on from a state."""
         self.records.view(np.uint8).reshape(self.num_envs, -1)[:] = state
 

@@ -125,12 +125,12 @@ class MemoryVectorEnv(VectorEnv):
             raise ValueError(f"out must be a contiguous writeable uint8 array of shape {pictures.shape}")
         return out
 
-    def state(self) -> np.ndarray:
-        """Every game as it stands, as bytes: `restore` goes on from there, bit for bit."""
+    def get_state(self) -> np.ndarray:
+        """Every game as it stands, as bytes: `set_state` goes on from there, bit for bit."""
         return self.batch.records.view(np.uint8).reshape(self.num_envs, -1).copy()
 
-    def restore(self, state: np.ndarray) -> None:
-        """Go on from a `state` of the same task, number of games and settings; a picture comes with the next step."""
+    def set_state(self, state: np.ndarray) -> None:
+        """Go on from a `get_state` of the same task, number of games and settings; a picture comes with the next step."""
         records = self.batch.records
         expected = (self.num_envs, records.dtype.itemsize)
         if state.dtype != np.uint8 or state.shape != expected:

@@ -156,7 +156,7 @@ class Actor:
     def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint between two trajectories."""
         named = {f"player.{name}": part for name, part in self.player.state_dict().items()}
-        named |= {f"now.{name}": part for name, part in self.now.tensors().items()}
+        named |= {f"now.{name}": part for name, part in self.now.state_dict().items()}
         if self.state_before_last_step is not None:
             named |= {f"before_last.{i}": part for i, part in enumerate(self.state_before_last_step)}
         return named
@@ -164,7 +164,7 @@ class Actor:
     def load_state_dict(self, named: Mapping[str, Tensor]) -> None:
         """Go on as the actor that had these."""
         self.player.load_state_dict(part_of(named, "player."))
-        for name, part in self.now.tensors().items():
+        for name, part in self.now.state_dict().items():
             part.copy_(named[f"now.{name}"])
         before = part_of(named, "before_last.")
         self.state_before_last_step = tuple(before[str(i)].to(self.agent.device) for i in range(len(before))) or None

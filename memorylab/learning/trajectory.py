@@ -32,7 +32,7 @@ class Trajectory(NamedTuple):
     recalled: Any  # (T + 1, B, ...): what the memory reads found, a NamedTuple of the memory's own, or None
     state: State  # working memory before the first step
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """By name, for a checkpoint or a message; nothing here grows with the memory's capacity."""
         named = {"actions": self.actions, "log_mu": self.log_mu}
         named |= {f"inputs_{name}": part for name, part in self.inputs._asdict().items()}
@@ -61,7 +61,7 @@ def empty_trajectory(agent: MemoryRecallAgent, unroll: int, num_envs: int) -> Tr
 
 
 def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> Trajectory:
-    """A trajectory of that agent from its `tensors`."""
+    """A trajectory of that agent from its `state_dict`."""
     room = empty_trajectory(agent, 0, 0)
     recalled = None if room.recalled is None else type(room.recalled)(**part_of(named, "recalled_"))
     state = tuple(named[f"state{i}"] for i in range(len(room.state)))

@@ -80,7 +80,7 @@ class InProcess:
         if "games" not in named:
             return
         self.actor.load_state_dict(part_of(named, "actor."))
-        self.env.restore(named["games"].numpy())
+        self.env.set_state(named["games"].numpy())
         if facts["waiting_version"] is not None:
             episodes = [Episode(*row) for row in facts["waiting_episodes"]]
             self.waiting = Rollout(self.actor.now, episodes, facts["waiting_version"])
@@ -133,10 +133,10 @@ class InProcess:
         """The learner's weights to the actor."""
         self.actor.take_weights(list(self.learner.agent.parameters()), self.learner.version)
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """See Runtime: also actor, games and the trajectory that waits."""
         actor = {f"actor.{name}": part for name, part in self.actor.state_dict().items()}
-        return {**self.learner.state_dict(), **actor, "games": torch.from_numpy(self.env.state())}
+        return {**self.learner.state_dict(), **actor, "games": torch.from_numpy(self.env.get_state())}
 
     def facts(self) -> dict[str, Any]:
         """See Runtime."""

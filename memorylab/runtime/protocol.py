@@ -22,11 +22,11 @@ def nobody_asks() -> None:
 class SavableEnv(BatchedEnv, Protocol):
     """Games that a checkpoint can hold."""
 
-    def state(self) -> np.ndarray:
+    def get_state(self) -> np.ndarray:
         """(B, n) uint8: every game as it stands."""
         ...
 
-    def restore(self, state: np.ndarray) -> None:
+    def set_state(self, state: np.ndarray) -> None:
         """Go on from there."""
         ...
 
@@ -77,7 +77,7 @@ class Runtime(Protocol):
         """The next update; `share_done` of the run lies behind it. May raise Diverged or LearnerLost."""
         ...
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """Between two calls of `advance`, for a checkpoint: weights and moments, and what else it goes on from."""
         ...
 

@@ -79,7 +79,7 @@ class Training:
         self.curriculum = Curriculum(self.config.game("train"), self.config.curriculum, **curriculum)
         try:
             if found:
-                self.restore(found[1])
+                self.load_state_dict(found[1])
             self.runtime.begin(self.stage(), Checkpoint(*found) if found else None)
         except KeyError as problem:
             raise ValueError(
@@ -229,20 +229,23 @@ class Training:
     def save(self) -> None:
         """A checkpoint of now."""
         with self.stopwatch("checkpoints"):
-            facts: dict[str, Any] = {
-                "seconds": self.seconds,
-                "episodes": self.episodes,
-                "levels": self.levels,
-                "recent": list(self.recent),
-                "evaluated": self.evaluated,
-                "curriculum": {"stage": self.curriculum.stage, "scores": list(self.curriculum.scores)},
-                **self.runtime.facts(),
-            }
-            save_checkpoint(self.folder.checkpoints, self.step, self.runtime.tensors(), facts)
+            facts = self.state_dict() | self.runtime.facts()
+            save_checkpoint(self.folder.checkpoints, self.step, self.runtime.state_dict(), facts)
             self.snapshots.drop_beaten()
 
-    def restore(self, facts: dict[str, Any]) -> None:
-        """All but what the runtime has."""
+    def state_dict(self) -> dict[str, Any]:
+        """All but the step and what the runtime has."""
+        return {
+            "seconds": self.seconds,
+            "episodes": self.episodes,
+            "levels": self.levels,
+            "recent": list(self.recent),
+            "evaluated": self.evaluated,
+            "curriculum": {"stage": self.curriculum.stage, "scores": list(self.curriculum.scores)},
+        }
+
+    def load_state_dict(self, facts: dict[str, Any]) -> None:
+        """Go on as the run that had these; the curriculum has its own part of them."""
         self.step, self.seconds, self.episodes = facts["step"], facts["seconds"], facts["episodes"]
         self.levels, self.evaluated = facts["levels"], facts["evaluated"]
         self.recent.extend((score, length) for score, length in facts["recent"])

@@ -81,7 +81,7 @@ def test_learner_repeats_actor_and_everything_learns(choice):
     edges = 0
     for _ in range(12):
         trajectory = actor.collect().trajectory
-        trajectory = named_trajectory(agent, trajectory.tensors())
+        trajectory = named_trajectory(agent, trajectory.state_dict())
         with torch.no_grad():
             output, _ = agent.unroll(trajectory.inputs, trajectory.state, trajectory.recalled)
         log_pi = output.logits.log_softmax(-1).gather(-1, trajectory.actions[..., None])[..., 0]
@@ -103,8 +103,8 @@ def test_an_actor_goes_on_from_its_state_dict(choice):
     for _ in range(3):
         actor.collect()
     other.load_state_dict({name: part.clone() for name, part in actor.state_dict().items()})
-    other_env.restore(env.state())
-    mine, theirs = actor.collect().trajectory.tensors(), other.collect().trajectory.tensors()
+    other_env.set_state(env.get_state())
+    mine, theirs = actor.collect().trajectory.state_dict(), other.collect().trajectory.state_dict()
     assert all(torch.equal(mine[name], theirs[name]) for name in mine)
 
 

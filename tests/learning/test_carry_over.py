@@ -71,7 +71,7 @@ def counter(monkeypatch) -> MemoryRecallAgent:
 
 
 def copied(trajectory: Trajectory) -> dict[str, Tensor]:
-    return {name: part.clone() for name, part in trajectory.tensors().items()}
+    return {name: part.clone() for name, part in trajectory.state_dict().items()}
 
 
 def step_of_episode(pictures: Tensor) -> Tensor:
@@ -129,7 +129,7 @@ def test_the_reward_of_an_action_is_beside_the_next_picture(counter):
 def test_every_tensor_of_a_trajectory_has_a_name_of_its_own():
     trajectory = empty_trajectory(agent_for("mra", SIDE, SIDE, 3), unroll=2, num_envs=2)
     parts = [*trajectory.inputs, trajectory.actions, trajectory.log_mu, *trajectory.recalled, *trajectory.state]
-    assert sorted(map(id, parts)) == sorted(map(id, trajectory.tensors().values()))
+    assert sorted(map(id, parts)) == sorted(map(id, trajectory.state_dict().values()))
 
 
 def test_each_episode_is_told_once(counter):
@@ -148,7 +148,7 @@ def test_the_trajectory_handed_over_stays_while_the_next_is_played(counter):
     trajectory = actor.collect().trajectory
     before = copied(trajectory)
     actor.collect()
-    for name, part in trajectory.tensors().items():
+    for name, part in trajectory.state_dict().items():
         assert torch.equal(part, before[name]), name
 
 

@@ -129,7 +129,7 @@ def test_games_go_on_from_their_state_bit_for_bit(task, scale):
     ends, actions = 0, np.zeros(3, np.int64)
     for step in range(150):
         after.reset(seed=step)  # something else hangs on the panel
-        after.restore(before.state())
+        after.set_state(before.get_state())
         before.batch.act("remembering", actions)
         one, other = before.step(actions), after.step(actions)
         for left, right in zip(one[:4], other[:4], strict=True):

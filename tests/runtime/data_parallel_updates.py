@@ -26,7 +26,7 @@ def batch(agent: MemoryRecallAgent, seed: int) -> Trajectory:
     """Anything goes, as long as some games end often and others do not."""
     draw = torch.Generator().manual_seed(seed)
     trajectory = empty_trajectory(agent, 8, GAMES)
-    for part in trajectory.tensors().values():
+    for part in trajectory.state_dict().values():
         most = {torch.uint8: 255, torch.int64: 3, torch.bool: 2}.get(part.dtype, 1)
         part.copy_(most * torch.rand(part.shape, generator=draw))
     trajectory.inputs.resets.copy_(torch.rand(9, GAMES, generator=draw) < torch.arange(GAMES) / (2 * GAMES))
@@ -39,7 +39,7 @@ def share(agent: MemoryRecallAgent, trajectory: Trajectory, rank: int, learners:
     some = slice(rank * GAMES // learners, (rank + 1) * GAMES // learners)
     arrays = {
         name: (part[some] if name.startswith("state") else part[:, some]).numpy()
-        for name, part in trajectory.tensors().items()
+        for name, part in trajectory.state_dict().items()
     }
     return joint_trajectory([arrays], agent)
 

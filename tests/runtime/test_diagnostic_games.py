@@ -70,7 +70,7 @@ def test_seeds_decide_everything_and_a_state_goes_on(name):
     a, b, c = (played(env, 30, lambda _: next(actions))[1] for env in (one, other, third))
     assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
     assert not all(np.array_equal(x, y) for x, y in zip(a, c, strict=True))
-    third.restore(one.state())
+    third.set_state(one.get_state())
     for _ in range(30):
         row = next(actions)
         for x, y in zip(one.step(row)[:4], third.step(row)[:4], strict=True):

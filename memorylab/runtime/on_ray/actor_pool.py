@@ -48,7 +48,7 @@ class RemoteActor:
         start = perf_counter()
         self.actor.take_weights([torch.tensor(part) for part in weights], version)
         trajectory, episodes, version = self.actor.collect()
-        arrays = {name: part.numpy() for name, part in trajectory.tensors().items()}
+        arrays = {name: part.numpy() for name, part in trajectory.state_dict().items()}
         size, seconds = sum(part.nbytes for part in arrays.values()), perf_counter() - start
         place = socket.gethostname(), os.getpid()
         return arrays, Note(episodes, version, trajectory.actions[1:].numel(), seconds, size, *place)

@@ -108,7 +108,7 @@ class RayRuntime:
         self.dropped += len(self.ready) - len(fresh)
         self.ready = fresh
 
-    def tensors(self) -> dict[str, Tensor]:
+    def state_dict(self) -> dict[str, Tensor]:
         """See Runtime."""
         return self.learner.state_dict()
 

@@ -59,4 +59,4 @@ def envs_of_actor(config: TrainConfig, options: ClusterOptions) -> MakeEnv:
 def trajectory_bytes(config: TrainConfig, num_envs: int) -> int:
     """Of one actor's trajectory."""
     agent = MemoryRecallAgent(config.agent)
-    return sum(part.nbytes for part in empty_trajectory(agent, config.unroll, num_envs).tensors().values())
+    return sum(part.nbytes for part in empty_trajectory(agent, config.unroll, num_envs).state_dict().values())
