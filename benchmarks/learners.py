@@ -180,6 +180,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="how often each learner has its turn")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that no learner outlives us
 
     print(f"{'':50}{'steps/s':>12}{'/CPU s':>12}")
     tried, best = best_of(SAMPLE_FACTORY_SETTINGS, options.seconds / 2)
