@@ -15,6 +15,7 @@ from memorylab.envs.scripted import play_episodes
 from memorylab.laboratory.references import scripted_players
 from memorylab.laboratory.statistics import half_interval
 from memorylab.runs import RunFolder, read_config, read_scores
+from memorylab.runs.config import model_name
 from memorylab.runs.files import replacing
 from memorylab.tasks.levels import PAPER_LEVELS
 
@@ -106,7 +107,7 @@ def draw_run(folder: Path, out: Path, episodes: int = 64) -> None:
     draw_levels(upper, folder, config["task"], episodes)
     draw_training(lower, folder)
     lower.set_xlabel("agent steps, millions")
-    upper.set_title(f"{config['model']} on {config['task']}, preset {config['preset']}", fontsize=10)
+    upper.set_title(f"{model_name(config)} on {config['task']}, preset {config['preset']}", fontsize=10)
     for axes in (upper, lower):
         axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
