@@ -26,7 +26,7 @@ def small_agent(actions: int, **sizes) -> MemoryRecallAgent:
 
 @pytest.mark.parametrize("length", [1, 4, 7])
 def test_advice_is_for_the_picture_beside_it(length):
-    """The bit is in an episode's first picture and asked for at the grey one, which a trajectory of 5 steps may part."""
+    """The bit is in an episode's first picture and asked for at the grey one, perhaps in another trajectory."""
     actor = Actor(RememberBit(length, num_envs=6, seed=3), small_agent(3), unroll=5, teacher="remembering")
     bit, asked = np.zeros(6, int), 0
     for _ in range(8):
@@ -44,7 +44,7 @@ def test_advice_is_for_the_picture_beside_it(length):
 
 @pytest.mark.parametrize("task", ["avm", "spot_diff_passive"])
 def test_advice_is_the_scripted_player_s_for_the_state_of_the_picture(task):
-    """Another batch of the same games, moved by the agent's actions, is asked in each state; episodes end in between."""
+    """Another batch of the same games, moved by the agent's actions, is asked in each state."""
     settings = {"seed": 5, "size": (SIDE, 24), "seconds": 1}
     env, twin = (MemoryVectorEnv(task, num_envs=4, **settings) for _ in range(2))
     actor = Actor(env, small_agent(env.single_action_space.n, width=24), unroll=6, teacher="forgetting")
