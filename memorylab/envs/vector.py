@@ -130,7 +130,7 @@ class MemoryVectorEnv(VectorEnv):
         return self.batch.records.view(np.uint8).reshape(self.num_envs, -1).copy()
 
     def set_state(self, state: np.ndarray) -> None:
-        """Go on from a `get_state` of the same task, number of games and settings; a picture comes with the next step."""
+        """Go on from a `get_state` of the same task, number of games and settings; pictures come with the next step."""
         records = self.batch.records
         expected = (self.num_envs, records.dtype.itemsize)
         if state.dtype != np.uint8 or state.shape != expected:

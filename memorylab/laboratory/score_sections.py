@@ -12,7 +12,7 @@ from memorylab.laboratory.references import Reference, paper_ranking, paper_scor
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
-WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # benchmarks/without_memory.py
+WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # studies/without_memory.py
 
 
 def ranking(f: Findings, page: Page) -> None:
