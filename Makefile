@@ -22,7 +22,7 @@ TAUGHT := --preset laptop --teacher forgetting --minutes $(MINUTES) --evaluate-e
 # What only computes runs on both cores; runs, clusters and pages, which watch the clock, have the machine to themselves.
 test: lint
 	$(BIN)/pytest -n 2 --dist loadfile tests/agent tests/envs tests/learning tests/runs tests/tasks tests/world
-	$(BIN)/pytest tests/cli tests/laboratory tests/runtime tests/web tests/test_architecture.py
+	$(BIN)/pytest tests/cli tests/laboratory tests/runtime tests/web tests/test_*.py
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from memorylab.runs.config import NO_TEACHER, untaught
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
-WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # benchmarks/without_memory.py
+WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # studies/without_memory.py
 
 
 def ranking(f: Findings, page: Page) -> None:
