@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import nan
 from pathlib import Path
 from statistics import median
 from threading import Timer
@@ -154,10 +155,8 @@ def measured(name: str, learner: Learner, seconds: float) -> Speed | None:
                 after = reading(process, before.seconds + seconds)
         except (OSError, EOFError, RuntimeError) as error:
             errors.seek(0)
-            lines = errors.read().split("\n")
-            print(
-                f"{name}: not measured ({str(error) or next(filter(str.strip, reversed(lines)), 'no update in time')})"
-            )
+            last = next(filter(str.strip, reversed(errors.read().split("\n"))), "no update in time")
+            print(f"{name}: not measured ({str(error) or last})")
             return None
     speed = Speed(*(now - then for now, then in zip(after, before, strict=True)))
     print(f"{name:50}" + "".join(f"{rate:12,.0f}" for rate in summary([speed])), flush=True)
@@ -211,7 +210,7 @@ def show(summaries: dict[str, Summary]) -> None:
     ours = summaries.get("memorylab LSTM")
     print(f"{'':50}{'steps/s':>12}{'/CPU s':>12}{'our LSTM is':>16}{'per CPU s':>12}")
     for name, rates in summaries.items():
-        ratios = [mine / theirs for mine, theirs in zip(ours or rates, rates, strict=True)]
+        ratios = [mine / theirs for mine, theirs in zip(ours or (nan, nan), rates, strict=True)]
         print(f"{name:50}{rates[0]:12,.0f}{rates[1]:12,.0f}{ratios[0]:14.2f} x{ratios[1]:10.2f} x")
 
 
