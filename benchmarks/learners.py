@@ -20,7 +20,7 @@ from math import nan
 from pathlib import Path
 from statistics import median
 from threading import Timer
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import IO, NamedTuple
 
 from peers import CORES, HERE, python_of
@@ -110,20 +110,22 @@ def running(learner: Learner, limit: float, errors: IO[str]) -> Iterator[subproc
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=errors, text=True, env=settings, start_new_session=True
         )
-        timer = Timer(limit, end, (process.pid,))
+        timer = Timer(limit, tell_all, (process.pid, signal.SIGTERM))
         timer.start()
         try:
             yield process
         finally:
             timer.cancel()
-            end(process.pid)
+            tell_all(process.pid, signal.SIGTERM)
             process.wait()
+            sleep(0.5)  # Python's own helper process clears away shared memory
+            tell_all(process.pid, signal.SIGKILL)
 
 
-def end(session: int) -> None:
-    """All its processes at once: none of them has anything to save."""
+def tell_all(session: int, message: signal.Signals) -> None:
+    """All processes of a learner, if any are left."""
     with suppress(ProcessLookupError):
-        os.killpg(session, signal.SIGKILL)
+        os.killpg(session, message)
 
 
 def cpu_seconds(session: int) -> float:
