@@ -12,7 +12,7 @@ from memorylab.envs.batch import EnvBatch
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.runs.files import replacing
-from memorylab.world.materials import STRIDE
+from memorylab.world.materials import COARSEST, STRIDE
 
 MARGIN = 4
 CAPTION = 14
@@ -95,9 +95,10 @@ def with_map(
 
 
 def average_colour(batch: EnvBatch, material: int) -> tuple[int, ...]:
-    """The last, coarsest copy of a material's texture is all but its mean."""
-    texel = int(batch.view.surfaces[(material + 1) * STRIDE - 22])
-    return texel & 255, texel >> 8 & 255, texel >> 16
+    """Of the last, coarsest copy of a material's texture."""
+    start = (material + 1) * STRIDE - (STRIDE >> 2 * COARSEST)
+    texels = batch.view.surfaces[start : start + COARSEST**2]
+    return tuple(int((texels >> shift & 255).mean()) for shift in (0, 8, 16))
 
 
 def enlarge(picture: np.ndarray, zoom: int) -> Image.Image:
