@@ -5,11 +5,11 @@ import pytest
 from PIL import Image, ImageSequence
 
 import memorylab
+from memorylab.laboratory.plan import average_colour
 from memorylab.laboratory.snapshot import (
     CAPTION,
     MARGIN,
     PAPER,
-    average_colour,
     contact_sheet,
     enlarge,
     save_animation,
