@@ -5,6 +5,8 @@ from typing import Literal
 
 from memorylab.agent.config import AgentConfig
 from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.runs.config import NO_TEACHER
+from memorylab.tasks.task import find_task
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class LearnerConfig:
     rec_image_cost: float = 1.0
     rec_action_cost: float = 1.0
     rec_reward_cost: float = 1.0
+    teacher_weight: float = 1.0
+    """Of the cross-entropy to what the teacher would do, at the first step, if there is a --teacher."""
+    teacher_steps: int = 300_000
+    """Agent steps over which that weight falls to zero."""
     rho_bar: float = 1.0
     """V-trace: where importance ratios are clipped."""
     c_bar: float = 1.0
@@ -46,9 +52,9 @@ class LearnerConfig:
     """Updates with each trajectory; more than one reuses it, and V-trace corrects."""
 
     def __post_init__(self):
-        at_least(self, 1, "updates")
+        at_least(self, 1, "updates", "teacher_steps")
         above(self, 0, "learning_rate", "gradient_norm", "rho_bar", "c_bar", "adam_epsilon", "rmsprop_epsilon")
-        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share")
+        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share", "teacher_weight")
         at_least(self, 0, "rec_image_cost", "rec_action_cost", "rec_reward_cost")
         for name in ("discount", "rmsprop_decay"):
             if not 0 <= getattr(self, name) < 1:
@@ -99,6 +105,9 @@ class TrainConfig:
     evaluation_episodes: int = 64
     """Episodes per level and evaluation."""
     evaluation_levels: tuple[str, ...] = ("train", "holdout_interpolate", "holdout_extrapolate")
+    teacher: str = NO_TEACHER
+    """A scripted player of the task that says at each step what it would do: forgetting shows skills, such as how to
+    look and walk, and leaves to reinforcement whatever needs memory; remembering shows everything."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
@@ -115,6 +124,9 @@ class TrainConfig:
 
     def __post_init__(self):
         parse_scale(self.task, self.scale)
+        teachers = (NO_TEACHER, *find_task(self.task).players)
+        if self.teacher not in teachers:
+            raise ValueError(f"unknown teacher {self.teacher!r}; the teachers of {self.task} are {', '.join(teachers)}")
         at_least(self, 1, "num_envs", "unroll", "steps", "evaluation_episodes")
         at_least(self, 0, "evaluate_every", "seed")
         if "cpc" in self.agent.auxiliary and self.agent.cpc_steps > self.unroll:

@@ -39,29 +39,36 @@ rules = WalkedRules()  # those of a task, once `bind` has bound them
 
 
 def walked_fields(side: int) -> list[tuple]:
+    """The first fields of a game's record; `side` is the most cells that its grid may have across."""
     return [*EPISODE, *scene_fields(side), *WALKER]
 
 
 class SceneView(NamedTuple):
+    """What drawing reads and never changes, so that all games share it."""
+
     surfaces: np.ndarray  # materials, then the sky
     sky: int
 
 
 def build_scene_view(pictures: list[np.ndarray]) -> SceneView:
+    """With pictures, each (SIZE, SIZE, 3), as further materials after the usual ones."""
     materials = build_materials(pictures)
     return SceneView(np.concatenate([materials, build_sky().ravel()]), len(materials))
 
 
 @cache
 def plain_view() -> SceneView:
+    """Built once a process: all tasks that hang no pictures on their walls share it."""
     return build_scene_view([])
 
 
 def build_plain_view(games: int, width: int) -> SceneView:
+    """The same for any number of games and any width of picture."""
     return plain_view()
 
 
 def enter(game, scale, stimuli):
+    """Standing still, looking level, in a world without things; the task puts in its own."""
     game.v_x = 0.0
     game.v_z = 0.0
     game.pitch = 0.0
@@ -72,6 +79,7 @@ def enter(game, scale, stimuli):
 
 
 def play_frame(game, action, scale, stimuli):
+    """The task's own frame, then the clock, which ends what the task has not ended itself."""
     game.frame += 1
     reward = rules.play(game, action, scale, stimuli)
     if game.over == PLAYING and game.frame >= scale.frames:
@@ -80,20 +88,24 @@ def play_frame(game, action, scale, stimuli):
 
 
 def draw(game, number, view, stimuli, picture):
+    """From the walker's eyes; nothing but the game's record decides what is seen."""
     draw_scene(game, view.surfaces, view.sky, picture)
 
 
 def remembering(games, actions, start, stop):
+    """Acts by the rule of the player that remembers, in games `start` to `stop`."""
     for i in range(start, stop):
         actions[i] = rules.remember(games[i])
 
 
 def forgetting(games, actions, start, stop):
+    """The same by the rule of the player without memory."""
     for i in range(start, stop):
         actions[i] = rules.forget(games[i])
 
 
 def random(games, actions, start, stop):
+    """Every action is equally likely, at every step anew."""
     for i in range(start, stop):
         actions[i] = side_draw(games[i], RANDOM_ACTIONS, games[i].length, len(WALK_ACTIONS))
 

@@ -21,7 +21,9 @@ class Scale(Protocol):
         """The same as a row for compiled code; says what is wrong with a value that cannot be played."""
         ...
 
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The same for people, as tables show it."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +70,7 @@ class Task:
         return {keyword: (number,) if isinstance(usual, tuple) else number}
 
     def check_keywords(self, changes: Mapping[str, Any]) -> None:
+        """Refuses a keyword that this task's scales do not have."""
         for name in changes:
             if name not in self.keywords:
                 raise TypeError(
@@ -98,7 +101,7 @@ added: dict[str, Task] = {}
 
 @cache
 def load_task(short: str) -> Task:
-    # Imported on first use, so that one task does not wait for the twelve others.
+    """Imported on first use, so that one task does not wait for the twelve others."""
     return replace(importlib.import_module(f"memorylab.tasks.{PACKAGED[short]}").TASK, short=short)
 
 
@@ -127,6 +130,7 @@ def short_names() -> dict[str, str]:
 
 
 def add_task(task: Task) -> None:
+    """To the registry, unless something is wrong with it or its name is taken."""
     check_task(task)
     for name in (task.name, task.short):
         if name in {*TASKS, *PACKAGED, *added, *(other.short for other in added.values())}:
@@ -159,9 +163,11 @@ def check_task(task: Any) -> None:
 
 
 def check_level(level: str) -> None:
+    """Refuses a level that no task has."""
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
 
 
 def scale_keywords(scale: type) -> tuple[str, ...]:
+    """Every field of a scale may be set by a user."""
     return tuple(field.name for field in fields(scale))

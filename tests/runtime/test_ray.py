@@ -116,7 +116,7 @@ def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path):
     done = ray_run(config, tmp_path / "ray")
     assert done.curriculum.stage == 2
     (here, facts), (there, other) = (load_checkpoint(tmp_path / name / "checkpoints") for name in ("here", "ray"))
-    assert {name.split(".")[0] for name in there} == {"agent", "optimiser"}
+    assert {name.split(".")[0] for name in there} == {"agent", "optimiser", "steps"}
     for name, part in there.items():
         assert torch.equal(part, here[name]), name
     assert all(facts[name] == other[name] for name in ("step", "version", "episodes", "curriculum"))

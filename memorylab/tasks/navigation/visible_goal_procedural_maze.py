@@ -59,9 +59,11 @@ class Maze:
         check_seconds(self.seconds)
 
     def record(self) -> tuple:
+        """The cells and rooms as they are, the clock in frames."""
         return self.cells, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
 
     def text(self) -> str:
+        """As the tables show it, such as `11 x 11, 9 rooms of 3 to 3, 120 s`."""
         return f"{self.cells} x {self.cells}, {self.rooms} rooms of 3 to {self.room_side}, {self.seconds:g} s"
 
 
@@ -102,6 +104,7 @@ REPORT = {
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """A maze that has a goal cell in the half that the level asks for; others are drawn anew."""
     game.scale = scale.cells
     game.cell = 1.0
     game.rows = scale.cells
@@ -133,11 +136,13 @@ def view_with_pictures() -> SceneView:
 
 
 def build_view(games: int, width: int) -> SceneView:
+    """The same for any number of games and any width of picture."""
     return view_with_pictures()
 
 
 @jit
 def furnish_maze(game):
+    """A style of wall and of floor for the episode, pictures on some walls, the golden oval on the goal's cell."""
     game.eye = EYE
     game.wall_height = 1.0
     game.wall_material = FIRST_WALL + below(game, WALL_STYLES)
@@ -151,6 +156,7 @@ def furnish_maze(game):
 
 @jit
 def respawn(game):
+    """On a random spawn cell, facing anywhere, standing still."""
     row, column = draw_marked_cell(game, game.marks, game.rows, SPAWN)
     game.x = column + 0.5
     game.z = row + 0.5
@@ -161,6 +167,7 @@ def respawn(game):
 
 @jit
 def play(game, action, scale, stimuli):
+    """10 in a frame that reaches the goal, which also puts the walker elsewhere; else 0."""
     walk(game, action, SPEED, RADIUS)
     if abs(game.x - game.goal_column - 0.5) > REACH or abs(game.z - game.goal_row - 0.5) > REACH:
         return 0.0
@@ -196,6 +203,7 @@ def go_to_cell(game, row, column):
 
 @jit
 def remember(game):
+    """Knows the way from the first step on."""
     return go_to_cell(game, game.goal_row, game.goal_column)
 
 

@@ -44,11 +44,13 @@ class Crowd:
         check_seconds(self.seconds)
 
     def record(self) -> tuple:
+        """No delay; the numbers of blocks fill up a row of MAX_BLOCKS."""
         choices = np.zeros(MAX_BLOCKS, np.int32)
         choices[: len(self.objects)] = self.objects
         return 0, frames(self.seconds), len(self.objects), choices
 
     def text(self) -> str:
+        """As the tables show it, such as `2 or 3 objects, 120 s`."""
         return f"{' or '.join(map(str, self.objects))} objects, {self.seconds:g} s"
 
 
@@ -60,6 +62,7 @@ RING = 5.5  # its radius
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """As many blocks as one of the scale's choices says, one of them altered in Room 2."""
     build_rooms(game, ROOM, CORRIDOR)
     game.blocks = scale.choices[below(game, scale.num_choices)]
     game.scale = game.blocks
