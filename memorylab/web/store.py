@@ -64,7 +64,7 @@ class HumanScore:
     standard_error: float
     n: int
     source: str
-    own: str  # what makes it another game than the paper's; empty if nothing does
+    own: str = ""  # what makes it another game than the paper's; empty if nothing does
 
 
 class EpisodeStore:
