@@ -25,11 +25,10 @@ class GameSpec:
     @property
     def own(self) -> str:
         """What makes it another game than the paper's, in words; empty if nothing does."""
-        parts = [f"{name}={written(value)}" for name, value in self.scale.items()]
-        return " ".join([*parts, *([f"stimuli={self.stimuli}"] if self.stimuli else [])])
+        return " ".join(filter(None, [written_scale(self.scale), f"stimuli={self.stimuli}" if self.stimuli else ""]))
 
 
-def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
+def parse_scale(task: str, texts: Sequence[str], option: str = "--scale") -> dict[str, Any]:
     """`side=15` or `delays=2,8` as scale keywords of the task."""
     found = find_task(task)
     scale = {}
@@ -39,7 +38,7 @@ def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
         try:
             numbers = tuple(number(value) for value in values.split(","))
         except ValueError:
-            raise ValueError(f"--scale must look like {keyword}=8 or {keyword}=2,8, not {text!r}") from None
+            raise ValueError(f"{option} must look like {keyword}=8 or {keyword}=2,8, not {text!r}") from None
         usual = getattr(next(iter(found.scales.values())), keyword)
         scale[keyword] = numbers if isinstance(usual, tuple) or len(numbers) > 1 else numbers[0]
     return scale
@@ -48,6 +47,11 @@ def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
 def number(text: str) -> int | float:
     """Whole if it can be."""
     return float(text) if "." in text or "e" in text else int(text)
+
+
+def written_scale(scale: Mapping[str, Any]) -> str:
+    """`side=15 seconds=30`: as `parse_scale` reads it, once split."""
+    return " ".join(f"{name}={written(value)}" for name, value in scale.items())
 
 
 def written(value: Any) -> str:

@@ -33,6 +33,7 @@ class WalkedRules(NamedTuple):
     play: Any = None  # (game, action, scale, stimuli) -> reward: one frame
     remember: Any = None  # (game) -> action: what a player does who remembers
     forget: Any = None  # (game) -> action: the same without memory
+    skill: Any = None  # (game) -> action: the same by what can be seen, where `forget` goes by more
 
 
 rules = WalkedRules()  # those of a task, once `bind` has bound them
@@ -93,6 +94,11 @@ def forgetting(games, actions, start, stop):
         actions[i] = rules.forget(games[i])
 
 
+def skilled(games, actions, start, stop):
+    for i in range(start, stop):
+        actions[i] = rules.skill(games[i])
+
+
 def random(games, actions, start, stop):
     for i in range(start, stop):
         actions[i] = side_draw(games[i], RANDOM_ACTIONS, games[i].length, len(WALK_ACTIONS))
@@ -103,7 +109,15 @@ def walked_task(
 ) -> Task:
     """A task that is walked through, from its rules; `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
-    usual: dict[str, Any] = {"engine": "unity", "build_view": build_plain_view, "load_stimuli": load_nothing(name)}
+    if rules.skill is not None:
+        players["skilled"] = skilled
+    rules = rules._replace(skill=rules.skill or rules.forget)
+    usual: dict[str, Any] = {
+        "engine": "unity",
+        "build_view": build_plain_view,
+        "load_stimuli": load_nothing(name),
+        "teacher": "skilled" if "skilled" in players else "forgetting",
+    }
     return Task(
         name=name,
         actions=WALK_ACTIONS,

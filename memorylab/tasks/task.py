@@ -50,7 +50,9 @@ class Task:
     stimuli: Mapping[str, str] = field(default_factory=dict)  # what the halves train and holdout are
     instructions: tuple[str, ...] = ()  # what a person is told before a level, in the order things happen
     counter: tuple[str, str] | None = None  # what a person may count besides the score: field of the record, its name
-    curriculum: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # scale keyword -> stages, easiest first
+    curriculum: tuple[Mapping[str, Any], ...] = ()  # stages before the true level, easiest first, as scale keywords
+    curriculum_share: float = 0.8  # of the remembering player's score passes a stage
+    teacher: str = "forgetting"  # the player from whom skills are learned: what it does can be seen or remembered
     card_step: int = 0  # the step of an episode that shows the task best
 
     def __reduce__(self):
