@@ -1,7 +1,7 @@
 """How well a scripted player can be imitated: is what it does a function of what can be seen or remembered?
 
-A small recurrent network plays by itself and learns, step by step, what the player would do in its place. Printed is how
-often the two agree; `most common` is how often the player's most frequent action would.
+A small recurrent network plays by itself and learns, step by step, what the player would do in its place. Printed is
+how often the two agree; `most common` is how often the player's most frequent action would.
 
     python studies/imitability.py spot_diff_passive visible_goal_procedural_maze:skilled --steps 200000
 """

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from memorylab.agent.controllers import State
 from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
-from memorylab.learning.config import NO_TEACHER
 from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
+from memorylab.runs.config import NO_TEACHER
 
 
 class BatchedEnv(Protocol):

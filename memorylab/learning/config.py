@@ -6,9 +6,8 @@ from typing import Any, Literal
 
 from memorylab.agent.config import AgentConfig
 from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.runs.config import NO_TEACHER
 from memorylab.tasks.task import find_task
-
-NO_TEACHER = "none"
 
 
 @dataclass(frozen=True)

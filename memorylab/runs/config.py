@@ -52,6 +52,24 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "agent": agent}
 
 
+NO_TEACHER = "none"
+TAUGHT = " (taught"
+
+
+def model_name(config: Mapping[str, Any]) -> str:
+    """The model as reports call it: a run that had a teacher is never taken for one that had none."""
+    name, teacher = str(config["model"]), config.get("teacher", NO_TEACHER)
+    learner = config.get("learner", {})
+    if teacher == NO_TEACHER or not learner.get("teacher_weight", 1):
+        return name
+    return f"{name}{TAUGHT})" if teacher == "forgetting" else f"{name}{TAUGHT} by {teacher})"
+
+
+def untaught(name: str) -> str:
+    """The model itself, as the paper has it."""
+    return name.partition(TAUGHT)[0]
+
+
 def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """What an older version did not yet write has its default."""
     nested = {name: completed(old.get(name, {}), part) for name, part in defaults.items() if isinstance(part, Mapping)}

@@ -10,7 +10,7 @@ from memorylab.runtime.training import Report
 
 SHOWN = (
     "loss", "policy_gradient", "baseline", "entropy", "explained_variance", "cpc", "cpc_accuracy", "rec_image",
-    "gradient", "clipped_ratios", "policy_lag", "read_entropy", "recalled_age",
+    "gradient", "clipped_ratios", "policy_lag", "read_entropy", "recalled_age", "teacher_weight", "teacher_agreement",
 )  # fmt: skip
 LINE_SECONDS = 30.0
 

@@ -20,11 +20,12 @@ from torch import Tensor
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import vector_env
 from memorylab.learning.actor import Actor, Rollout
-from memorylab.learning.config import NO_TEACHER, TrainConfig
+from memorylab.learning.config import TrainConfig
 from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner, Metrics
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode, part_of
+from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.protocol import (
     Checkpoint,
     Evaluated,

@@ -61,6 +61,7 @@ def walk(game, action, speed, radius):
 
 @jit
 def turn_by(game, degrees):
+    """Yaw stays between -180 and 180 degrees."""
     game.yaw += degrees
     if game.yaw > 180.0:
         game.yaw -= 360.0

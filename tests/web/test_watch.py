@@ -28,7 +28,7 @@ from memorylab.web.recording import (
     Recording,
     human_player,
     packed,
-    plan_of,
+    plan_facts,
     scripted_player,
     unpacked,
 )
@@ -98,7 +98,7 @@ def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
     assert sum(step.reward for step in steps) >= 10
     env = MemoryVectorEnv("vgb", "train", 1, seed=0)
     env.reset()
-    plan = plan_of(env.batch)
+    plan = plan_facts(env.batch)
     assert len(plan["boxes"]) == 4
     assert plan["goal"] == pytest.approx([env.info["goal_x"][0], env.info["goal_z"][0]], abs=0.01)
     psychlab = next(scripted_player(GameSpec("cd", "train"), "random").play(0))

@@ -16,8 +16,8 @@ from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.actor import Actor
-from memorylab.learning.config import NO_TEACHER
 from memorylab.learning.trajectory import Episode
+from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.protocol import MakeEnv, Stage
 
 

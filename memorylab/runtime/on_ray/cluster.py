@@ -8,6 +8,8 @@ from typing import Any
 
 import ray
 
+from memorylab.extensions import environment
+
 PROBE_SECONDS = 10
 
 
@@ -16,6 +18,7 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
     if ray.is_initialized():
         return False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    workers = {"runtime_env": {"env_vars": environment()}} if environment() else {}
     if address is None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(
@@ -26,11 +29,12 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
             _node_ip_address="127.0.0.1",
             _system_config={"worker_niceness": 0},  # as urgent as a run in one process
             **quiet,
+            **workers,
         )
         return True
     probe(address)
     try:
-        ray.init(address=address, **quiet)
+        ray.init(address=address, **quiet, **workers)
     except (ConnectionError, RuntimeError) as problem:
         raise ValueError(f"no Ray cluster could be joined at {address}: {problem}") from problem
     return True

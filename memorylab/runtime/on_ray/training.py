@@ -7,9 +7,10 @@ from pathlib import Path
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.envs.vector import vector_env
-from memorylab.learning.config import NO_TEACHER, TrainConfig
+from memorylab.learning.config import TrainConfig
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import empty_trajectory
+from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.on_ray.actor_pool import ActorPool
 from memorylab.runtime.on_ray.cluster import check_room, connect
 from memorylab.runtime.on_ray.evaluation import RayEvaluator

@@ -63,9 +63,11 @@ class Arena:
             raise ValueError(f"reach must be a number of metres from 0.2 to a quarter of the side, not {self.reach!r}")
 
     def record(self) -> tuple:
+        """The side and the reach stay in metres, the clock becomes frames."""
         return self.side, frames(self.seconds), self.reach
 
     def text(self) -> str:
+        """As the tables show it, such as `10 x 10 m, 200 s`."""
         return f"{self.side:g} x {self.side:g} m, {self.seconds:g} s"
 
 
@@ -116,6 +118,7 @@ REPORT = {"goals": "goals", "goal_step": "goal_step", "respawns": "goals", "goal
 
 @jit
 def build_arena(game, side, with_buildings):
+    """Walls around an open square of `side` metres and, if asked for, the four buildings."""
     game.scale = side
     game.cell = side / CELLS
     game.rows = GRID
@@ -171,6 +174,7 @@ def respawn(game, clearance):
 
 @jit
 def at_goal(game, reach):
+    """Is the walker within `reach` metres of the goal's middle?"""
     return math.hypot(game.x - game.goal_x, game.z - game.goal_z) <= reach
 
 
@@ -199,6 +203,7 @@ def show_goal(game, reach):
 
 @jit
 def go_to_goal(game):
+    """Around buildings, whether the goal can be seen or not."""
     x, z = way_around(game, game.goal_x, game.goal_z, RADIUS)
     return step_towards(game, x, z)
 
@@ -269,6 +274,7 @@ def look_for_goal(game):
 
 
 def begin_episode(game, scale, stimuli):
+    """The goal is put down first: the walker has to start away from it."""
     game.reach = scale.reach
     build_arena(game, scale.side, rules.among_buildings)
     place_goal(game, scale.side, stimuli.holdout)
@@ -278,19 +284,22 @@ def begin_episode(game, scale, stimuli):
 
 
 def play(game, action, scale, stimuli):
+    """1 in a frame that reaches the goal, else 0."""
     return seek_goal(game, action, scale.reach, CLEARANCE * scale.side)
 
 
 def remember(game):
-    # What cannot be seen has to be found once before one can know the way.
+    """What cannot be seen has to be found once before one can know the way."""
     return go_to_goal(game) if rules.is_visible or game.goals > 0 else go_sweeping(game, game.reach)
 
 
 def forget(game):
+    """Starts every search as if it were the first."""
     return look_for_goal(game) if rules.is_visible else go_wandering(game)
 
 
 def arena_task(*, name: str, goal: Goal, instructions: tuple[str, ...], **parts: Any) -> Task:
+    """One of the three tasks, from what is special about its goal; `parts` are fields of Task."""
     return walked_task(
         name=name,
         rules=WalkedRules(*(bind(rule, goal, name) for rule in (begin_episode, play, remember, forget))),

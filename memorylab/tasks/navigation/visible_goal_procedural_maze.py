@@ -59,9 +59,11 @@ class Maze:
         check_seconds(self.seconds)
 
     def record(self) -> tuple:
+        """The cells and rooms as they are, the clock in frames."""
         return self.cells, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
 
     def text(self) -> str:
+        """As the tables show it, such as `11 x 11, 9 rooms of 3 to 3, 120 s`."""
         return f"{self.cells} x {self.cells}, {self.rooms} rooms of 3 to {self.room_side}, {self.seconds:g} s"
 
 
@@ -106,6 +108,7 @@ REPORT = {
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """A maze that has a goal cell in the half that the level asks for; others are drawn anew."""
     game.scale = scale.cells
     game.cell = 1.0
     game.rows = scale.cells
@@ -137,11 +140,13 @@ def view_with_pictures() -> SceneView:
 
 
 def build_view(games: int, width: int) -> SceneView:
+    """The same for any number of games and any width of picture."""
     return view_with_pictures()
 
 
 @jit
 def furnish_maze(game):
+    """A style of wall and of floor for the episode, pictures on some walls, the golden oval on the goal's cell."""
     game.eye = EYE
     game.wall_height = 1.0
     game.wall_material = FIRST_WALL + below(game, WALL_STYLES)
@@ -155,6 +160,7 @@ def furnish_maze(game):
 
 @jit
 def respawn(game):
+    """On a random spawn cell, facing anywhere, standing still."""
     row, column = draw_marked_cell(game, game.marks, game.rows, SPAWN)
     game.x = column + 0.5
     game.z = row + 0.5
@@ -166,6 +172,7 @@ def respawn(game):
 
 @jit
 def play(game, action, scale, stimuli):
+    """10 in a frame that reaches the goal, which also puts the walker elsewhere; else 0."""
     row, column = int(game.z), int(game.x)
     walk(game, action, SPEED, RADIUS)
     note_cell(game, row, column)
@@ -212,6 +219,7 @@ def go_to_cell(game, row, column):
 
 @jit
 def remember(game):
+    """Knows the way from the first step on."""
     return go_to_cell(game, game.goal_row, game.goal_column)
 
 
@@ -292,7 +300,8 @@ TASK = walked_task(
     stimuli={"train": "goals in the northern half", "holdout": "goals in the southern half"},
     family="navigation",
     engine="dmlab",
-    rules=WalkedRules(begin_episode, play, remember, forget, explore),
+    rules=WalkedRules(begin_episode, play, remember, forget),
+    skill=explore,
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,

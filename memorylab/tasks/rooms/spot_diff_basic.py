@@ -34,6 +34,7 @@ SCALES = {"small": Waiting(0), "large": Waiting(10), "interpolate": Waiting(5), 
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """Two blocks of different colours, one of which has a third in Room 2."""
     game.scale = scale.delay / 60.0
     build_rooms(game, scale)
     game.blocks = 2
@@ -58,6 +59,7 @@ def scatter_blocks(game):
 
 @jit
 def place_walker(game):
+    """In the northern part of Room 1, clear of the blocks."""
     while True:
         game.x = uniform(game, 2.0, game.room)
         game.z = 1.0 + game.room * uniform(game, START[0], START[1])

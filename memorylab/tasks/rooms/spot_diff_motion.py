@@ -87,6 +87,7 @@ def along_polygon(corners, stride, phase):
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """Two stands left and right of the way to the corridor, a block in the air above each."""
     game.scale = scale.delay / 60.0
     build_rooms(game, scale)
     game.blocks = 2
@@ -138,6 +139,7 @@ def move_blocks(game):
 
 @jit
 def play(game, action, scale, stimuli):
+    """Blocks move on before the walker does, in both rooms at once."""
     move_blocks(game)
     return spot(game, action, scale, stimuli)
 

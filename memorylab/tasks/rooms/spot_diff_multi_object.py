@@ -60,11 +60,13 @@ class Crowd:
             raise ValueError(f"a room of {self.room} m holds at most {most} objects, not {max(objects)}")
 
     def record(self) -> tuple:
+        """No delay; the numbers of blocks fill up a row of MAX_BLOCKS."""
         choices = np.zeros(MAX_BLOCKS, np.int32)
         choices[: len(self.objects)] = self.objects
         return 0, frames(self.seconds), len(self.objects), choices, self.room, self.corridor
 
     def text(self) -> str:
+        """As the tables show it, such as `2 or 3 objects, 120 s`."""
         return f"{' or '.join(map(str, self.objects))} objects, {self.seconds:g} s"
 
 
@@ -74,6 +76,7 @@ SCALES = {"small": Crowd((2, 3)), "large": Crowd((5, 6)), "interpolate": Crowd((
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """As many blocks as one of the scale's choices says, one of them altered in Room 2."""
     build_rooms(game, scale)
     game.blocks = scale.choices[below(game, scale.num_choices)]
     game.scale = game.blocks

@@ -25,6 +25,7 @@ BESIDE_CORRIDOR = 2.6
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """As in Basic, with the blocks beside the way out and the walker far from it."""
     game.scale = scale.delay / 60.0
     build_rooms(game, scale)
     game.blocks = 2

@@ -62,9 +62,11 @@ class Waiting:
         check_rooms(self.room, self.corridor)
 
     def record(self) -> tuple:
+        """Delay and clock in frames; always two blocks."""
         return frames(self.delay), frames(self.seconds), 1, np.full(MAX_BLOCKS, 2), self.room, self.corridor
 
     def text(self) -> str:
+        """As the tables show it, such as `delay 5 s, 120 s`."""
         return f"delay {self.delay:g} s, {self.seconds:g} s"
 
 
@@ -126,21 +128,25 @@ MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["f
 
 @jit
 def middle_x(game):
+    """The corridor's middle line, and that of both rooms."""
     return 1.0 + game.room / 2
 
 
 @jit
 def room_1_north(game):
+    """Where Room 1 ends and the corridor begins."""
     return 1.0 + game.room
 
 
 @jit
 def room_2_south(game):
+    """Where the corridor ends and Room 2 begins."""
     return 1.0 + game.room + game.corridor
 
 
 @jit
 def build_rooms(game, scale):
+    """Two equal rooms, the corridor between them, and the walker somewhere in the south of Room 1."""
     room, corridor = scale.room, scale.corridor
     game.room = room
     game.corridor = corridor
@@ -173,6 +179,7 @@ def set_gates(game):
 
 @jit
 def put_gate(game, number, z, shut):
+    """An open gate is a box that stops neither eyes nor feet."""
     height = WALL_HEIGHT if shut else -1.0
     put_box(game, number, middle_x(game), z, CORRIDOR_WIDTH / 2, 0.0, height, MATERIAL_GATE)
     box = game.boxes[number]
@@ -192,6 +199,7 @@ def put_blocks(game):
 
 @jit
 def pass_gates(game, delay):
+    """The delay counts from the moment in which the walker has passed the near gate."""
     between = room_1_north(game) + GATE_FROM_ROOM + GATE_THICKNESS + RADIUS
     if game.gates == BEFORE and game.z > between:
         game.gates = BETWEEN
@@ -264,9 +272,11 @@ def difference_is_known(game):
 
 @jit
 def guess(game):
+    """One block for the whole episode."""
     return side_draw(game, GUESSES, 0, game.blocks)
 
 
 @jit
 def forget(game):
+    """The same way as one who remembers, to a block that is guessed."""
     return go_and_touch(game, guess(game))
