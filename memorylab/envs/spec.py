@@ -28,7 +28,7 @@ class GameSpec:
         return " ".join([*scale_texts(self.scale), *([f"stimuli={self.stimuli}"] if self.stimuli else [])])
 
 
-def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
+def parse_scale(task: str, texts: Sequence[str], option: str = "--scale") -> dict[str, Any]:
     """`side=15` or `delays=2,8` as scale keywords of the task."""
     found = find_task(task)
     scale = {}
@@ -38,7 +38,7 @@ def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
         try:
             numbers = tuple(number(value) for value in values.split(","))
         except ValueError:
-            raise ValueError(f"--scale must look like {keyword}=8 or {keyword}=2,8, not {text!r}") from None
+            raise ValueError(f"{option} must look like {keyword}=8 or {keyword}=2,8, not {text!r}") from None
         usual = getattr(next(iter(found.scales.values())), keyword)
         scale[keyword] = numbers if isinstance(usual, tuple) or len(numbers) > 1 else numbers[0]
     return scale
