@@ -35,8 +35,13 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
-    """Earlier versions said `games` for num_envs, and had one auxiliary loss at most, by name, and a memory or not."""
+    """Earlier versions said `games` for num_envs, had one auxiliary loss at most, by name, a memory or not, and a
+    curriculum over one keyword."""
     config = {"num_envs" if name == "games" else name: value for name, value in config.items()}
+    if isinstance(config.get("curriculum"), dict) and "keyword" in config["curriculum"]:
+        curriculum = dict(config["curriculum"])
+        keyword = curriculum.pop("keyword")
+        config["curriculum"] = {**curriculum, "stages": [f"{keyword}={value}" for value in curriculum["stages"]]}
     if not isinstance(config.get("agent"), dict):
         return config  # somebody else's agent
     agent = dict(config["agent"])

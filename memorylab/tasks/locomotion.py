@@ -16,6 +16,7 @@ from memorylab.tasks.stepping import (
 )
 from memorylab.tasks.stimuli import load_nothing
 from memorylab.tasks.task import Task, scale_keywords
+from memorylab.world.jit import bind
 from memorylab.world.materials import build_materials
 from memorylab.world.rng import side_draw
 from memorylab.world.scene import draw_scene, scene_fields
@@ -111,10 +112,21 @@ def random(games, actions, start, stop):
 
 
 def walked_task(
-    *, name: str, rules: WalkedRules, scales: Mapping[str, Any], report: Mapping[str, str], **parts: Any
+    *,
+    name: str,
+    rules: WalkedRules,
+    scales: Mapping[str, Any],
+    report: Mapping[str, str],
+    skill: Any = None,
+    **parts: Any,
 ) -> Task:
-    """A task that is walked through, from its rules; `parts` are fields of Task."""
+    """A task that is walked through, from its rules; `skill` is another `forget`, whose habits are better to imitate;
+    `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
+    compiled = compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players)
+    if skill is not None:
+        compiled["players"]["skilled"] = bind(forgetting, rules._replace(forget=skill), f"{name}_skilled")
+        compiled["teacher"] = "skilled"
     usual: dict[str, Any] = {"engine": "unity", "build_view": build_plain_view, "load_stimuli": load_nothing(name)}
     return Task(
         name=name,
@@ -122,6 +134,6 @@ def walked_task(
         scales=scales,
         keywords=scale_keywords(type(scales["small"])),
         report={**REPORT, **report},
-        **compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players),
+        **compiled,
         **(usual | parts),
     )

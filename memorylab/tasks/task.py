@@ -50,7 +50,9 @@ class Task:
     stimuli: Mapping[str, str] = field(default_factory=dict)  # what the halves train and holdout are
     instructions: tuple[str, ...] = ()  # what a person is told before a level, in the order things happen
     counter: tuple[str, str] | None = None  # what a person may count besides the score: field of the record, its name
-    curriculum: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # scale keyword -> stages, easiest first
+    curriculum: tuple[Mapping[str, Any], ...] = ()  # stages before the true level, easiest first, as scale keywords
+    curriculum_share: float = 0.8  # of the remembering player's score passes a stage
+    teacher: str = "forgetting"  # the player from whom skills are learned: what it does can be seen or remembered
     card_step: int = 0  # the step of an episode that shows the task best
 
     def __reduce__(self):
@@ -160,6 +162,10 @@ def check_task(task: Any) -> None:
         np.array([scale.record() for scale in task.scales.values()], task.scale_record)
     except (TypeError, ValueError) as problem:
         raise ValueError(f"a scale of the task {task.name} does not fit its record: {problem}") from problem
+    for stage in task.curriculum:
+        if not isinstance(stage, Mapping):
+            raise ValueError(f"a stage of the task {task.name} is a dictionary of scale keywords, not {stage!r}")
+        task.check_keywords(stage)
 
 
 def check_level(level: str) -> None:

@@ -47,7 +47,7 @@ def tiny_config(model: str = "mra", **changes: Any) -> TrainConfig:
         "evaluate_every": 10 * UPDATE,
         "evaluation_episodes": 2,
         "evaluation_levels": ("train", "holdout_extrapolate"),
-        "curriculum": CurriculumConfig("seconds", (1, 2), episodes=6),
+        "curriculum": CurriculumConfig(("seconds=1", "seconds=2"), episodes=6),
         "teacher": "forgetting",
     }
     config = preset_config("avm")

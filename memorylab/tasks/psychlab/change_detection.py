@@ -6,7 +6,6 @@ from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
-    FEW_TRIALS_FIRST,
     FIRST_PHASE,
     PSYCHLAB,
     STUDY_FRAMES,
@@ -241,7 +240,7 @@ TASK = trial_task(
         "Look at the black disc: the array comes back. Left button: something changed. Right button: all the same.",
     ),
     stimuli={"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)},
-    curriculum={"delays": (2, 8, 64), **FEW_TRIALS_FIRST},
+    curriculum=({"delays": 2}, {"delays": 8}, {"delays": 64}),
     rules=TrialRules(
         buttons=BUTTONS,
         background=BACKGROUND,

@@ -294,7 +294,7 @@ GAZE_INSTRUCTIONS = (
     "To answer, move your gaze onto a button, then off it again: green was right and pays 1.",
     "Stay on the panel: five seconds of looking away end the episode.",
 )
-FEW_TRIALS_FIRST = {"trials": (1, 2, 4, 8, 16, 32)}
+FEW_TRIALS_FIRST = tuple({"trials": number} for number in (1, 2, 4, 8, 16, 32))
 
 
 def trial_task(
@@ -304,7 +304,7 @@ def trial_task(
     scales: Mapping[str, Session],
     instructions: tuple[str, ...],
     family: str = "psychlab",
-    curriculum: Mapping[str, tuple[int, ...]] = FEW_TRIALS_FIRST,
+    curriculum: tuple[Mapping[str, Any], ...] = FEW_TRIALS_FIRST,
     **parts: Any,
 ) -> Task:
     """A task of trials from its rules; `parts` are fields of Task."""

@@ -163,4 +163,9 @@ TASK = trial_task(
     game=GAME,
     load_stimuli=load_stimuli,
     card_step=42,
+    curriculum=(
+        {"trials": 1, "delays": 4},
+        {"trials": 4, "delays": (4, 8)},
+        {"trials": 16, "delays": (4, 8, 32)},
+    ),
 )

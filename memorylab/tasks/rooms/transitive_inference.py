@@ -17,7 +17,7 @@ from memorylab.world.building import build_hall, put_box, put_oval
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
 from memorylab.world.rng import below, below_unmarked, shuffled, side_draw
-from memorylab.world.walking import step_towards, touched_box, walk
+from memorylab.world.walking import steer_towards, touched_box, walk
 
 SCALE = np.dtype([("objects", "i4"), ("frames", "i4")])
 LONGEST = 10  # as many colours as each half holds
@@ -145,7 +145,7 @@ def play(game, action, scale, stimuli):
 def go_to_side(game, side):
     """In a straight line: nothing stands between the start and either stand."""
     box = game.boxes[side]
-    return step_towards(game, (box[0] + box[1]) / 2, (box[4] + box[5]) / 2)
+    return steer_towards(game, (box[0] + box[1]) / 2, (box[4] + box[5]) / 2)
 
 
 @jit
@@ -178,4 +178,6 @@ TASK = walked_task(
     game=GAME,
     report=REPORT,
     card_step=48,
+    curriculum=({"objects": 4}, {"objects": 5}),
+    curriculum_share=0.9,  # who guesses has 0.7 of it
 )
