@@ -16,7 +16,7 @@ from memorylab.tasks.task import TASKS, find_task
 @pytest.mark.parametrize(
     ("scale", "numbers"),
     [
-        (Arena(12.5, 10), (12.5, 600)),
+        (Arena(12.5, 10, 0.9), (12.5, 600, 0.9)),
         (Maze(11, 9, 3, 5, 2), (11, 9, 3, 5, 120)),
         (Chain(5, 0.1), (5, 6)),
     ],
@@ -29,10 +29,10 @@ def test_lists_fill_a_row_and_say_how_much_of_it_counts():
     trials, clock, count, delays = Session(3, 2, (4, 8)).record()
     assert (trials, clock, count) == (3, 120, 2)
     assert delays.tolist() == [4, 8] + [0] * (MAX_DELAYS - 2)
-    delay, clock, count, choices = Crowd((5, 6), 1).record()
+    delay, clock, count, choices, *_ = Crowd((5, 6), 1).record()
     assert (delay, clock, count) == (0, 60, 2)
     assert choices.tolist() == [5, 6] + [0] * (MAX_BLOCKS - 2)
-    delay, clock, count, choices = Waiting(2.5, 1).record()
+    delay, clock, count, choices, *_ = Waiting(2.5, 1).record()
     assert (delay, clock, count, choices[0]) == (150, 60, 1, 2)
 
 
