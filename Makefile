@@ -19,10 +19,13 @@ demo: $(DEMO)/ready
 
 TAUGHT := --preset laptop --teacher forgetting --minutes $(MINUTES) --evaluate-every 400000 --evaluation-episodes 16
 
-# What only computes runs on both cores; runs, clusters and pages, which watch the clock, have the machine to themselves.
+# What watches the clock has the machine to itself; all other tests run on both cores, the longest first.
+ALONE := tests/runtime/test_ray.py tests/web/test_browser.py tests/web/test_play.py
+BESIDE := $(addprefix tests/,runtime tasks laboratory agent web envs learning cli runs world) $(wildcard tests/test_*.py)
+
 test: lint
-	$(BIN)/pytest -n 2 --dist loadfile tests/agent tests/envs tests/learning tests/runs tests/tasks tests/world
-	$(BIN)/pytest tests/cli tests/laboratory tests/runtime tests/web tests/test_*.py
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(BESIDE) $(ALONE:%=--ignore=%)
+	$(BIN)/pytest $(ALONE)
 
 lint: .venv/ready
 	$(BIN)/ruff check .

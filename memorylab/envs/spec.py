@@ -16,7 +16,7 @@ class GameSpec:
     level: str = "train"
     size: tuple[int, int] = (72, 96)  # height, width
     stimuli: str | os.PathLike | None = None  # a folder of a user's own
-    scale: Mapping[str, Any] = field(default_factory=dict)
+    scale: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def changed(self, level: str | None = None, stimuli: str | os.PathLike | None = None, **scale: Any) -> "GameSpec":
         """The same but for what is given."""
@@ -25,7 +25,7 @@ class GameSpec:
     @property
     def own(self) -> str:
         """What makes it another game than the paper's, in words; empty if nothing does."""
-        return " ".join(filter(None, [written_scale(self.scale), f"stimuli={self.stimuli}" if self.stimuli else ""]))
+        return " ".join([*scale_texts(self.scale), *([f"stimuli={self.stimuli}"] if self.stimuli else [])])
 
 
 def parse_scale(task: str, texts: Sequence[str], option: str = "--scale") -> dict[str, Any]:
@@ -49,11 +49,7 @@ def number(text: str) -> int | float:
     return float(text) if "." in text or "e" in text else int(text)
 
 
-def written_scale(scale: Mapping[str, Any]) -> str:
-    """`side=15 seconds=30`: as `parse_scale` reads it, once split."""
-    return " ".join(f"{name}={written(value)}" for name, value in scale.items())
-
-
-def written(value: Any) -> str:
-    """As `parse_scale` reads it."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def scale_texts(scale: Mapping[str, Any]) -> list[str]:
+    """As `parse_scale` reads them."""
+    values = {name: value if isinstance(value, tuple) else (value,) for name, value in scale.items()}
+    return [f"{name}={','.join(map(str, value))}" for name, value in values.items()]

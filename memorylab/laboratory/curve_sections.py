@@ -104,7 +104,7 @@ def beyond_training(f: Findings, page: Page) -> None:
     sweeps: dict[tuple[str, str], dict[str, list[tuple[float, float, float, float]]]] = {}
     for run in f.runs:
         for e in kept_evaluations(run):
-            if e.keyword:
+            if e.value.isdigit():  # a game of a user's own has words there
                 lines = sweeps.setdefault((run.task, e.keyword), {})
                 name = f"{run.model}, {e.level}, seed {run.seed}"
                 lines.setdefault(name, []).append((float(e.value), e.mean, e.low, e.high))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memorylab.envs.batch import EnvBatch
-from memorylab.world.materials import STRIDE
+from memorylab.world.materials import COARSEST, STRIDE
 
 Colour = tuple[int, ...]
 
@@ -72,6 +72,7 @@ def goal_of(game: np.void) -> tuple[float, float] | None:
 
 
 def average_colour(batch: EnvBatch, material: int) -> Colour:
-    """The last, coarsest copy of a material's texture is all but its mean."""
-    texel = int(batch.view.surfaces[(material + 1) * STRIDE - 22])
-    return texel & 255, texel >> 8 & 255, texel >> 16
+    """Of the last, coarsest copy of a material's texture."""
+    start = (material + 1) * STRIDE - (STRIDE >> 2 * COARSEST)
+    texels = batch.view.surfaces[start : start + COARSEST**2]
+    return tuple(int((texels >> shift & 255).mean()) for shift in (0, 8, 16))

@@ -85,8 +85,8 @@ def draw_plan(plan: Plan, route: list[tuple[float, float]], side: int) -> Image.
         pen.rectangle(box(column * cell, (column + 1) * cell, row * cell, (row + 1) * cell), (110, 110, 120))
     for *edges, colour in plan.blocks:
         pen.rectangle(box(*edges), colour, (60, 60, 60))
-    for *middle, radius, colour in plan.ovals:
-        pen.ellipse(around(*middle, radius), colour, (60, 60, 60))
+    for x, z, radius, colour in plan.ovals:
+        pen.ellipse(around(x, z, radius), colour, (60, 60, 60))
     for (x_0, z_0), (x_1, z_1) in itertools.pairwise(route):
         if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
             pen.line((x_0 * scale, side - z_0 * scale, x_1 * scale, side - z_1 * scale), (40, 90, 220), 4)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from memorylab.envs.scripted import play_episodes
-from memorylab.envs.spec import GameSpec, written_scale
+from memorylab.envs.spec import GameSpec, scale_texts
 from memorylab.learning.config import CurriculumConfig
 from memorylab.learning.trajectory import Episode
 
@@ -34,7 +34,7 @@ class Curriculum:
 
     def text(self) -> str:
         """The stage in words."""
-        return "true level" if self.is_over else written_scale(self.keywords()).replace("=", " ")
+        return "true level" if self.is_over else " ".join(scale_texts(self.keywords())).replace("=", " ")
 
     def stage_goal(self) -> float:
         """The mean score that passes this stage: a share of the remembering player's."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from memorylab.agent.config import AgentConfig, model_config
-from memorylab.envs.spec import written_scale
+from memorylab.envs.spec import scale_texts
 from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
 from memorylab.tasks.task import find_task
 
@@ -97,7 +97,9 @@ def laptop(task: str) -> TrainConfig:
             cpc_weight=0.01,
             reduction="mean",
         ),
-        curriculum=CurriculumConfig(tuple(map(written_scale, found.curriculum)), found.curriculum_share),
+        curriculum=CurriculumConfig(
+            tuple(" ".join(scale_texts(stage)) for stage in found.curriculum), found.curriculum_share
+        ),
     )
     return for_faint_arrays(config) if task == "change_detection" else config
 

@@ -189,6 +189,5 @@ def human_player(played: Played) -> Performer:
             yield Moment(game.picture.copy(), action, float(reward), place=place, plan=plan)
 
     name = f"{played.player or 'someone'}, episode {played.id}"
-    actions = actions_of(find_task(episode.task))
-    facts = described(GameSpec(episode.task, episode.level, (episode.height, episode.width)), name, actions)
+    facts = described(episode.game, name, actions_of(find_task(episode.game.task)))
     return Performer({**facts, "is_only": True}, play)

@@ -9,6 +9,7 @@ from synthetic_runs import write_curves, write_run
 
 from memorylab.cli import main
 from memorylab.laboratory import figures
+from memorylab.laboratory.curve_sections import beyond_training
 from memorylab.laboratory.find_runs import find_runs
 from memorylab.laboratory.findings import Findings
 from memorylab.laboratory.page import Page
@@ -220,6 +221,16 @@ def test_scale_and_stimulus_add_up(whole):
     expected = (by_scale, by_stimulus, known - both - by_scale - by_stimulus)
     told = (row["lost by scale"], row["by stimulus"], row["by both together"])
     assert tuple(map(float, told)) == pytest.approx(expected, abs=0.051)
+
+
+def test_evaluations_of_a_users_own_game_stand_in_no_sweep(tmp_path):
+    """`memorylab evaluate RUN --scale trials=9 --save` keeps rows whose value is no number."""
+    run = write_run(tmp_path / "run", AVM, "mra", 0, ROWS)
+    lines = "9,train,own,trials=9,0,5,1,1\n" * 2 + "9,train,trials,25,0,20,1,1\n" * 2
+    (run / "evaluations.csv").write_text("step,level,keyword,value,scale,return,length,seed\n" + lines)
+    findings = Findings(find_runs([run], pytest.fail), {}, yardstick(), ["mra"], [AVM], tmp_path)
+    beyond_training(findings, Page("", "", []))
+    assert {file.stem for file in (tmp_path / "figures").iterdir()} == {"sweep_avm_trials"}
 
 
 def test_latex_tables_are_balanced(whole):

@@ -21,7 +21,7 @@ from memorylab.learning import actor
 from memorylab.learning.presets import preset_config
 from memorylab.runs.checkpoints import save_checkpoint
 from memorylab.web.agent_player import agent_player, player_of
-from memorylab.web.game import VIEWS, PlayedGame, replay
+from memorylab.web.game import PlayedGame, replay
 from memorylab.web.recording import (
     Moment,
     Performer,
@@ -108,7 +108,7 @@ def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
 @pytest.fixture
 def played(tmp_path):
     store = EpisodeStore(tmp_path / "scores.db")
-    game = PlayedGame("ti", "train", 5, VIEWS["agent"])
+    game = PlayedGame(GameSpec("ti"), 5)
     for action in [0, 4, 6, 8] * 20:
         game.step(action)
     store.add(game.episode(), "finished", "</script><b>Eve", datetime.now(UTC), 5.0)
