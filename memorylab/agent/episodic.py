@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from memorylab.agent.data import Output
 from memorylab.agent.memory import Memory, Store
+from memorylab.agent.recurrence import Reads
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
@@ -171,6 +172,11 @@ class EpisodicMemory(Memory):
         w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
         m_t = (w[..., None, :] @ near.values)[..., 0, :]
         return m_t, w
+
+    def reads(self, embedded: Tensor, near: Neighbours, recalled: Recalled) -> Reads:
+        """All that the reads of a trajectory need, for the operation that has them and the LSTM in one."""
+        pv = recalled.pv.detach().contiguous()
+        return Reads(embedded, self.query_of_h.weight, near.keys, pv, recalled.valid, self.epsilon)
 
     def measures(self, output: Output) -> dict[str, Tensor]:
         """Whether reads are sharp or flat, and how old what they recall is."""

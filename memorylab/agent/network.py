@@ -9,11 +9,14 @@ from torch import Tensor, nn
 
 from memorylab.agent.auxiliary import AuxiliaryLoss
 from memorylab.agent.config import AgentConfig
-from memorylab.agent.controllers import State
+from memorylab.agent.controllers import LSTM, State
 from memorylab.agent.data import Inputs, Output, previous
 from memorylab.agent.draws import own_draws
 from memorylab.agent.encoders import as_floats
+from memorylab.agent.episodic import EpisodicMemory
+from memorylab.agent.kernels import suits
 from memorylab.agent.memory import Memory, Past, ReplayedPast, SearchedPast, Store
+from memorylab.agent.recurrence import unroll_lstm
 from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
 
 
@@ -107,10 +110,17 @@ class MemoryRecallAgent(nn.Module):
         elif isinstance(past, ReplayedPast) and not past.memory.query_has_h:
             m, weights = past.recall_all()
             h, state = self.controller.unroll(embedded, m, keep, state)
+        elif isinstance(past, ReplayedPast) and self.is_one_operation(embedded):
+            reads = self.read.reads(past.embedded, past.projected, past.found)
+            h, state, weights = unroll_lstm(embedded, keep, state, self.controller.of_past.weight, reads)
         else:
             h, weights, state = self.read_by_step(x, embedded, keep, past, state)
         found = None if past is None else past.recalled()
         return Output(self.policy(h), self.baseline(h)[..., 0], x, h, found, weights), state
+
+    def is_one_operation(self, embedded: Tensor) -> bool:
+        """Whether a trajectory of working memory and reads is: the paper's own parts, where the kernels run."""
+        return type(self.controller) is LSTM and type(self.read) is EpisodicMemory and suits(embedded)
 
     def read_by_step(
         self, x: Tensor, embedded: Tensor, keep: Tensor, past: Past, state: State
