@@ -54,7 +54,7 @@ def read_backward(t, q, keys, pv, w, epsilon, of_w, of_m, of_q, of_keys, M):
     of_share = np.empty(K, w.dtype)
     distance = np.empty(K, w.dtype)
     for b in range(B):
-        mean, total = w.dtype.type(0), w.dtype.type(0)
+        mean = w.dtype.type(0)
         for j in range(K):
             found = of_w[t, b, j]
             for i in range(M):

@@ -6,7 +6,7 @@ from small_agents import SMALL, random_inputs, small_agent
 
 from memorylab.agent import model_config
 from memorylab.agent import network as networks
-from memorylab.agent.controllers import Controller, LSTM
+from memorylab.agent.controllers import LSTM, Controller
 
 T, B = 9, 3
 
