@@ -9,7 +9,8 @@ from torch.utils.checkpoint import checkpoint
 class Encoder(nn.Module):
     """Made as `cls(height, width, embedding_size, **settings)`; settings are its own keyword-only arguments.
 
-    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X).
+    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X), of each
+    picture by itself: a trajectory may come in parts.
     """
 
     smallest_side = 1  # of a picture that it can take

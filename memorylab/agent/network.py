@@ -18,10 +18,16 @@ from memorylab.agent.kernels import suits
 from memorylab.agent.memory import Memory, Past, ReplayedPast, SearchedPast, Store
 from memorylab.agent.recurrence import unroll_lstm
 from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
+from memorylab.agent.sharing import InParts, Sharing
+
+
+ENCODER_PARTS = 4  # of a trajectory, for threads that share its encoding
 
 
 class MemoryRecallAgent(nn.Module):
     """Encoder, working memory, episodic memory and heads as `config` says. Any device, any floating dtype."""
+
+    sharing: Sharing | None = None  # with whom it encodes trajectories
 
     def __init__(self, config: AgentConfig):
         super().__init__()
@@ -154,11 +160,20 @@ class MemoryRecallAgent(nn.Module):
 
     def encode(self, pictures: Tensor) -> Tensor:
         """(T, B, height, width, 3) bytes to x (T, B, X)."""
-        floats = as_floats(pictures.flatten(0, 1), self.dtype).sub_(0.5)  # centred: they are learned from faster
+        flat = pictures.flatten(0, 1)
+        if self.sharing is not None and torch.is_grad_enabled():
+            parts = flat.chunk(ENCODER_PARTS)
+            x = InParts.apply(self.sharing.run, self.encode_flat, parts, *self.encoder.parameters())
+        else:
+            x = self.encode_flat(flat)
+        return x.view(*pictures.shape[:2], -1)
+
+    def encode_flat(self, pictures: Tensor) -> Tensor:
+        """(S, height, width, 3) bytes to x (S, X)."""
+        floats = as_floats(pictures, self.dtype).sub_(0.5)  # centred: they are learned from faster
         is_half = self.config.encoder_bfloat16
         with torch.autocast(self.device.type, torch.bfloat16) if is_half else nullcontext():  # not on every device
-            x = self.encoder(floats)
-        return x.to(self.dtype).view(*pictures.shape[:2], -1)
+            return self.encoder(floats).to(self.dtype)
 
     def previous(self, inputs: Inputs) -> Tensor:
         """Reward, clipped as in IMPALA, and one-hot action before each picture; zeros where an episode begins."""
