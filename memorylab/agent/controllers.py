@@ -111,8 +111,8 @@ class LSTM(Controller):
         return torch.sigmoid(o) * torch.tanh(c_t), c_t
 
     def unroll(self, embedded: Tensor, m: Tensor | None, keep: Tensor, state: State) -> tuple[Tensor, State]:
-        """As one operation where the kernels run."""
-        if not suits(embedded):
+        """For learning as one operation, where the kernels run."""
+        if type(self) is not LSTM or not torch.is_grad_enabled() or not suits(embedded):
             return super().unroll(embedded, m, keep, state)
         weight = self.of_past.weight
         if m is not None:

@@ -25,6 +25,14 @@ def array(tensor: Tensor) -> np.ndarray:
 
 
 @compiled
+def centre(pictures, floats):
+    """Bytes to [-1/2, 1/2]; both flat."""
+    scale, half = floats.dtype.type(1 / 255), floats.dtype.type(0.5)
+    for i in range(len(pictures)):
+        floats[i] = pictures[i] * scale - half
+
+
+@compiled
 def read(t, q, keys, pv, valid, epsilon, w, m, M):
     """Eq. 3 at step t of (T, B, ...): w_t, and m_t into the first M of m; the values are the last M of pv."""
     _, B, K, D = keys.shape
@@ -90,3 +98,44 @@ def lstm_backward(t, gates, c_before, tanh_c, of_h, of_next_h, of_c, of_gates):
             of_gates[t, b, 2 * H + n] = of_c_t * i * (1 - g * g)
             of_gates[t, b, 3 * H + n] = of_h_t * tanh_c[t, b, n] * o * (1 - o)
             of_c[b, n] = of_c_t * f
+
+
+@compiled
+def recall(q, k, squared_norm, pv, next_slot, found, valid, age):
+    """The slots of the keys nearest to q (B, D), nearest first, the lower slot of two that are as near.
+
+    Their pv, and how old they are, into found (B, K, P + H), valid and age (B, K); zeros where none is filled.
+    """
+    B, K = age.shape
+    capacity, D = k.shape[1:]
+    slots = np.empty(K, np.int64)
+    near = np.empty(K, k.dtype)
+    for b in range(B):
+        near[:] = np.inf
+        for i in range(capacity):
+            distance = squared_norm[b, 0, i]
+            if distance < np.inf:
+                product = k.dtype.type(0)
+                for d in range(D):
+                    product += q[b, d] * k[b, i, d]
+                distance -= 2 * product
+                if distance < near[K - 1]:
+                    insert(near, slots, distance, i)
+        for j in range(K):
+            valid[b, j] = near[j] < np.inf
+            if valid[b, j]:
+                found[b, j] = pv[b, slots[j]]
+                age[b, j] = (next_slot - 1 - slots[j]) % capacity + 1
+            else:
+                found[b, j] = 0
+                age[b, j] = 0
+
+
+@compiled
+def insert(near, slots, distance, slot):
+    """Into its place, the farthest out."""
+    j = len(near) - 1
+    while j > 0 and near[j - 1] > distance:
+        near[j], slots[j] = near[j - 1], slots[j - 1]
+        j -= 1
+    near[j], slots[j] = distance, slot

@@ -12,14 +12,13 @@ from memorylab.agent.config import AgentConfig
 from memorylab.agent.controllers import LSTM, State
 from memorylab.agent.data import Inputs, Output, previous
 from memorylab.agent.draws import own_draws
-from memorylab.agent.encoders import as_floats
+from memorylab.agent.encoders import centred
 from memorylab.agent.episodic import EpisodicMemory
 from memorylab.agent.kernels import suits
 from memorylab.agent.memory import Memory, Past, ReplayedPast, SearchedPast, Store
 from memorylab.agent.recurrence import unroll_lstm
 from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
 from memorylab.agent.sharing import InParts, Sharing
-
 
 ENCODER_PARTS = 4  # of a trajectory, for threads that share its encoding
 
@@ -117,7 +116,7 @@ class MemoryRecallAgent(nn.Module):
             m, weights = past.recall_all()
             h, state = self.controller.unroll(embedded, m, keep, state)
         elif isinstance(past, ReplayedPast) and self.is_one_operation(embedded):
-            reads = self.read.reads(past.embedded, past.projected, past.found)
+            reads = self.read.reads(past.embedded, past.projected)
             h, state, weights = unroll_lstm(embedded, keep, state, self.controller.of_past.weight, reads)
         else:
             h, weights, state = self.read_by_step(x, embedded, keep, past, state)
@@ -170,7 +169,7 @@ class MemoryRecallAgent(nn.Module):
 
     def encode_flat(self, pictures: Tensor) -> Tensor:
         """(S, height, width, 3) bytes to x (S, X)."""
-        floats = as_floats(pictures, self.dtype).sub_(0.5)  # centred: they are learned from faster
+        floats = centred(pictures, self.dtype)
         is_half = self.config.encoder_bfloat16
         with torch.autocast(self.device.type, torch.bfloat16) if is_half else nullcontext():  # not on every device
             return self.encoder(floats).to(self.dtype)
