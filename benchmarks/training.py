@@ -1,15 +1,21 @@
 """End-to-end training speed, beside what the network's bare passes allow, as ratios of one run.
 
 python benchmarks/training.py [--seconds 20] [--json results/training_speed.json]
+python benchmarks/training.py --against OTHER_CHECKOUT [--rounds 5]
+
+The second alternates this checkout with another one, each in a process of its own, and tells medians and ratios.
 """
 
 import argparse
 import json
 import os
 import resource
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import torch
@@ -60,10 +66,39 @@ def bare_rate(config: TrainConfig, seconds: float, encoder_only: bool = False) -
     return config.unroll * config.num_envs / (acting + learning)
 
 
+HERE = Path(__file__).parent.parent
+COMPARED = ["laptop lstm", "laptop lstm+mem", "laptop mra", "paper mra"]
+RATE = """
+import sys
+from memorylab.laboratory.ablate import measured_rate
+from memorylab.learning.presets import preset_config
+preset, model, seconds = sys.argv[1:]
+print(measured_rate(preset_config("avm", model, preset), float(seconds)))
+"""
+
+
+def rate_of(checkout: Path, what: str, seconds: float) -> float:
+    """Steps a second of the whole loop as the code in that folder has it."""
+    command = [sys.executable, "-c", RATE, *what.split(), str(seconds)]
+    environment = {**os.environ, "PYTHONPATH": str(checkout.resolve())}
+    return float(subprocess.run(command, cwd=checkout, env=environment, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def compare(other: Path, rounds: int, seconds: float, note: Callable[[str, float], None]) -> None:
+    """Old, new, old, new: what else the machine does meets both."""
+    for what in COMPARED:
+        rates = [(rate_of(other, what, seconds), rate_of(HERE, what, seconds)) for _ in range(rounds)]
+        for name, found in zip(("there", "here"), zip(*rates, strict=True), strict=True):
+            note(f"{what}, {name}, steps/s", median(found))
+        note(f"{what}, here / there", median(here / there for there, here in rates))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0, help="for each measurement")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout: ratios instead")
+    parser.add_argument("--rounds", type=int, default=5, help="of both checkouts, with --against")
     arguments = parser.parse_args()
     figures: dict[str, float] = {"cores": len(os.sched_getaffinity(0))}
 
@@ -74,6 +109,9 @@ def main() -> None:
             with replacing(arguments.json) as temporary:
                 temporary.write_text(json.dumps(figures, indent=2) + "\n")
 
+    if arguments.against:
+        compare(arguments.against, arguments.rounds, arguments.seconds, note)
+        return
     for model in ("lstm", "lstm+mem", "mra"):
         note(f"laptop {model}, steps/s", measured_rate(preset_config("avm", model), arguments.seconds))
     paper = preset_config("avm", "mra", "paper")

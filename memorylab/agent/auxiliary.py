@@ -21,6 +21,7 @@ class AuxiliaryLoss(nn.Module):
     part: ClassVar[str] = ""  # what the agent calls it, in checkpoints and in metrics; empty for its registered name
     weight: float = 1.0
     reduction: str = "same"
+    turn: int = 0  # how many updates were before this one, for a loss that takes a part of a trajectory at a time
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,6 +5,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from memorylab.agent.draws import own_draws
+from memorylab.agent.kernels import suits
+from memorylab.agent.recurrence import unroll_lstm
 
 State = tuple[Tensor, ...]
 
@@ -107,6 +109,16 @@ class LSTM(Controller):
         i, f, g, o = (embedded_t + self.of_past(past)).chunk(4, -1)
         c_t = torch.sigmoid(f) * c_tm1 + torch.sigmoid(i) * torch.tanh(g)
         return torch.sigmoid(o) * torch.tanh(c_t), c_t
+
+    def unroll(self, embedded: Tensor, m: Tensor | None, keep: Tensor, state: State) -> tuple[Tensor, State]:
+        """For learning as one operation, where the kernels run."""
+        if type(self) is not LSTM or not torch.is_grad_enabled() or not suits(embedded):
+            return super().unroll(embedded, m, keep, state)
+        weight = self.of_past.weight
+        if m is not None:
+            embedded, weight = embedded + m @ weight[:, : self.memory_size].T, weight[:, self.memory_size :]
+        h, state, _ = unroll_lstm(embedded, keep, state, weight)
+        return h, state
 
 
 class GRU(Controller):

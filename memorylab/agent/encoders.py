@@ -5,11 +5,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+from memorylab.agent.kernels import array, centre, suits
+
 
 class Encoder(nn.Module):
     """Made as `cls(height, width, embedding_size, **settings)`; settings are its own keyword-only arguments.
 
-    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X).
+    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X), of each
+    picture by itself: a trajectory may come in parts.
     """
 
     smallest_side = 1  # of a picture that it can take
@@ -120,3 +123,12 @@ class NormalisedEncoder(SmallEncoder):
 def as_floats(pictures: Tensor, dtype: torch.dtype) -> Tensor:
     """(B, height, width, 3) bytes to (B, 3, height, width) in [0, 1]; they stay where they are: channels-last."""
     return pictures.permute(0, 3, 1, 2).to(dtype).div_(255)
+
+
+def centred(pictures: Tensor, dtype: torch.dtype) -> Tensor:
+    """The same in [-1/2, 1/2]: such are learned from faster."""
+    floats = torch.empty(pictures.shape, dtype=dtype, device=pictures.device)
+    if not (suits(floats) and pictures.is_contiguous()):
+        return as_floats(pictures, dtype).sub_(0.5)
+    centre(array(pictures).reshape(-1), array(floats).reshape(-1))
+    return floats.permute(0, 3, 1, 2)

@@ -11,7 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from memorylab.agent.data import Output
+from memorylab.agent.kernels import array, read, recall, suits
 from memorylab.agent.memory import Memory, Store
+from memorylab.agent.recurrence import Reads
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
@@ -29,7 +31,7 @@ class Neighbours(NamedTuple):
     """The K slots as a read needs them."""
 
     keys: Tensor  # (..., K, D)
-    values: Tensor  # (..., K, H)
+    pv: Tensor  # (..., K, P + H): the values are the last H
     valid: Tensor  # (..., K)
 
 
@@ -77,8 +79,19 @@ class EpisodicStore(Store):
 
     def recall(self, q: Tensor, number: int) -> Recalled:
         """The contents of those slots."""
+        if suits(q, self.k):
+            return self.recall_here(q, min(number, self.capacity))
         slots, valid = self.nearest(q, number)
         return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
+
+    def recall_here(self, q: Tensor, number: int) -> Recalled:
+        """The same in one call, where the kernels run."""
+        lead = len(q), number
+        pv, valid = self.pv.new_empty(*lead, self.pv.shape[-1]), torch.empty(lead, dtype=torch.bool)
+        found = Recalled(pv, valid, torch.empty(lead, dtype=torch.int64))
+        given = q.contiguous(), self.k, self.squared_norm, self.pv
+        recall(*map(array, given), self.next_slot, *map(array, found))
+        return found
 
     def filled(self) -> Tensor:
         """(B, capacity) bool."""
@@ -161,16 +174,30 @@ class EpisodicMemory(Memory):
         Without it these get no gradient, so they never change and the keys are those that were cached.
         """
         keys = self.key(recalled.pv)
-        return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv[..., self.input_size :], recalled.valid)
+        return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv, recalled.valid)
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
         """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
+        if not torch.is_grad_enabled() and q_t.dim() == 2 and suits(q_t):
+            return self.read_here(q_t, near)
         squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
         w = near.valid / (self.epsilon + squared_distance)
         total = w.sum(-1, keepdim=True)
         w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
-        m_t = (w[..., None, :] @ near.values)[..., 0, :]
+        m_t = (w[..., None, :] @ near.pv[..., self.input_size :])[..., 0, :]
         return m_t, w
+
+    def read_here(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
+        """The same in one call, without gradient, where the kernels run."""
+        w, m_t = q_t.new_empty(near.valid.shape), q_t.new_empty(len(q_t), self.size)
+        given = (array(part)[None] for part in (q_t, near.keys, near.pv, near.valid))
+        read(0, *given, self.epsilon, array(w)[None], array(m_t)[None], self.size)
+        return m_t, w
+
+    def reads(self, embedded: Tensor, near: Neighbours) -> Reads:
+        """All that the reads of a trajectory need, for the operation that has them and the LSTM in one."""
+        pv = near.pv.detach().contiguous()
+        return Reads(embedded, self.query_of_h.weight, near.keys, pv, near.valid, self.epsilon)
 
     def measures(self, output: Output) -> dict[str, Tensor]:
         """Whether reads are sharp or flat, and how old what they recall is."""

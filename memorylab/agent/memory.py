@@ -1,5 +1,6 @@
 """What an episodic memory is: its contract, and how actor and learner read it."""
 
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -98,7 +99,11 @@ class Past:
     def __init__(self, memory: Memory, x: Tensor):
         self.memory = memory
         self.embedded = memory.embed(x)
-        self.steps = self.embedded.unbind()  # at once: gradients of each step one by one cost T times x
+
+    @cached_property
+    def steps(self) -> tuple[Tensor, ...]:
+        """At once: gradients of each step one by one cost T times x."""
+        return self.embedded.unbind()
 
     def recall(self, t: int, h_tm1: Tensor) -> tuple[Tensor, Tensor | None]:
         """(m_t, w_t)."""
@@ -148,8 +153,12 @@ class ReplayedPast(Past):
         super().__init__(memory, x)
         self.found = recalled
         self.projected = memory.project(recalled)
+
+    @cached_property
+    def near_by_step(self) -> list[Any]:
+        """At once, as above."""
         parts = zip(*(part.unbind() for part in self.projected), strict=True)
-        self.near_by_step = [type(self.projected)(*step) for step in parts]
+        return [type(self.projected)(*step) for step in parts]
 
     def near(self, t: int, q_t: Tensor) -> Any:
         """As the actor found it."""

@@ -9,16 +9,24 @@ from torch import Tensor, nn
 
 from memorylab.agent.auxiliary import AuxiliaryLoss
 from memorylab.agent.config import AgentConfig
-from memorylab.agent.controllers import State
+from memorylab.agent.controllers import LSTM, State
 from memorylab.agent.data import Inputs, Output, previous
 from memorylab.agent.draws import own_draws
-from memorylab.agent.encoders import as_floats
+from memorylab.agent.encoders import centred
+from memorylab.agent.episodic import EpisodicMemory
+from memorylab.agent.kernels import suits
 from memorylab.agent.memory import Memory, Past, ReplayedPast, SearchedPast, Store
+from memorylab.agent.recurrence import unroll_lstm
 from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
+from memorylab.agent.sharing import InParts, Sharing
+
+ENCODER_PARTS = 4  # of a trajectory, for threads that share its encoding
 
 
 class MemoryRecallAgent(nn.Module):
     """Encoder, working memory, episodic memory and heads as `config` says. Any device, any floating dtype."""
+
+    sharing: Sharing | None = None  # with whom it encodes trajectories
 
     def __init__(self, config: AgentConfig):
         super().__init__()
@@ -107,10 +115,17 @@ class MemoryRecallAgent(nn.Module):
         elif isinstance(past, ReplayedPast) and not past.memory.query_has_h:
             m, weights = past.recall_all()
             h, state = self.controller.unroll(embedded, m, keep, state)
+        elif isinstance(past, ReplayedPast) and self.is_one_operation(embedded):
+            reads = self.read.reads(past.embedded, past.projected)
+            h, state, weights = unroll_lstm(embedded, keep, state, self.controller.of_past.weight, reads)
         else:
             h, weights, state = self.read_by_step(x, embedded, keep, past, state)
         found = None if past is None else past.recalled()
         return Output(self.policy(h), self.baseline(h)[..., 0], x, h, found, weights), state
+
+    def is_one_operation(self, embedded: Tensor) -> bool:
+        """Whether a trajectory of working memory and reads is: the paper's own parts, where the kernels run."""
+        return type(self.controller) is LSTM and type(self.read) is EpisodicMemory and suits(embedded)
 
     def read_by_step(
         self, x: Tensor, embedded: Tensor, keep: Tensor, past: Past, state: State
@@ -144,11 +159,20 @@ class MemoryRecallAgent(nn.Module):
 
     def encode(self, pictures: Tensor) -> Tensor:
         """(T, B, height, width, 3) bytes to x (T, B, X)."""
-        floats = as_floats(pictures.flatten(0, 1), self.dtype).sub_(0.5)  # centred: they are learned from faster
+        flat = pictures.flatten(0, 1)
+        if self.sharing is not None and torch.is_grad_enabled():
+            parts = flat.chunk(ENCODER_PARTS)
+            x = InParts.apply(self.sharing.run, self.encode_flat, parts, *self.encoder.parameters())
+        else:
+            x = self.encode_flat(flat)
+        return x.view(*pictures.shape[:2], -1)
+
+    def encode_flat(self, pictures: Tensor) -> Tensor:
+        """(S, height, width, 3) bytes to x (S, X)."""
+        floats = centred(pictures, self.dtype)
         is_half = self.config.encoder_bfloat16
         with torch.autocast(self.device.type, torch.bfloat16) if is_half else nullcontext():  # not on every device
-            x = self.encoder(floats)
-        return x.to(self.dtype).view(*pictures.shape[:2], -1)
+            return self.encoder(floats).to(self.dtype)
 
     def previous(self, inputs: Inputs) -> Tensor:
         """Reward, clipped as in IMPALA, and one-hot action before each picture; zeros where an episode begins."""

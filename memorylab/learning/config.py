@@ -34,6 +34,9 @@ class LearnerConfig:
     entropy_cost: float = 0.0052
     baseline_cost: float = 0.5
     cpc_weight: float = 10.0
+    cpc_every: int = 1
+    """CPC predicts from every so-manyth step of a trajectory, from others in each update, so that all have their turn:
+    cheaper, and the same on average."""
     rec_image_cost: float = 1.0
     rec_action_cost: float = 1.0
     rec_reward_cost: float = 1.0
@@ -53,7 +56,7 @@ class LearnerConfig:
     """Updates with each trajectory; more than one reuses it, and V-trace corrects."""
 
     def __post_init__(self):
-        at_least(self, 1, "updates", "teacher_steps")
+        at_least(self, 1, "updates", "teacher_steps", "cpc_every")
         above(self, 0, "learning_rate", "gradient_norm", "rho_bar", "c_bar", "adam_epsilon", "rmsprop_epsilon")
         at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share", "teacher_weight")
         at_least(self, 0, "rec_image_cost", "rec_action_cost", "rec_reward_cost")

@@ -87,6 +87,7 @@ class Learner:
             metrics |= {"teacher_weight": weight, "teacher_agreement": lesson.agreement.item()}
         steps = rl.log_ratios.numel() if config.reduction == "sum" else 1
         for auxiliary in self.agent.auxiliary.values():
+            auxiliary.turn = self.version
             value, told = auxiliary.loss(output, inputs)
             is_mean_of_sums = config.reduction == "sum" and auxiliary.reduction == "mean"
             loss = loss + auxiliary.weight * value / (steps * self.learners if is_mean_of_sums else 1)

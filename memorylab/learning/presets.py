@@ -95,6 +95,7 @@ def laptop(task: str) -> TrainConfig:
             discount=0.96 if is_psychlab else 0.99,
             entropy_cost=0.01,
             cpc_weight=0.01,
+            cpc_every=4,
             reduction="mean",
         ),
         curriculum=CurriculumConfig(

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
+from memorylab.agent.sharing import Sharing
 from memorylab.envs.vector import vector_env
 from memorylab.learning.actor import Actor, Rollout
 from memorylab.learning.config import TrainConfig
@@ -67,6 +68,9 @@ class InProcess:
         self.make_env, self.learner, self.unroll, self.teacher = make_env, learner, unroll, teacher
         self.stopwatch, self.in_turns = stopwatch, in_turns
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
+        self.sharing = Sharing()
+        if not in_turns:
+            learner.agent.sharing = self.sharing
         self.waiting: Rollout | None = None
         share = shares(threads, in_turns)
         torch.set_num_threads(share.learner)
@@ -112,15 +116,18 @@ class InProcess:
         if self.waiting is None:
             self.publish()
             self.waiting = self.pool.submit(self.collect).result()
-        coming = self.pool.submit(self.collect)
+        self.sharing.is_open = True
+        coming = self.pool.submit(self.collect_and_help)
         trajectory, episodes, version = self.waiting
         lag = self.learner.version - version
         try:
             with self.stopwatch("learning"):
                 metrics = self.learner.update(trajectory, share_done)
         except BaseException:
+            self.sharing.close()
             coming.exception()  # the actor comes to rest; what broke the learner may have broken it too
             raise
+        self.sharing.close()
         with self.stopwatch("waiting for the actor"):
             self.waiting = coming.result()
         self.publish()
@@ -130,6 +137,12 @@ class InProcess:
         """In the actor's thread."""
         with self.stopwatch("acting (beside learning)"):
             return self.actor.collect()
+
+    def collect_and_help(self) -> Rollout:
+        """Then take over some of the learner's work."""
+        rollout = self.collect()
+        self.sharing.help_until_closed()
+        return rollout
 
     def publish(self) -> None:
         """The learner's weights to the actor."""

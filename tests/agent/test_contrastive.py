@@ -60,6 +60,23 @@ def test_loss_and_accuracy_against_loops(T, N, share, seed):
     assert found.accuracy.item() == pytest.approx(accuracy, abs=1e-6)
 
 
+@pytest.mark.parametrize("every", [2, 3, 4])
+def test_the_mean_over_turns_is_the_loss_of_all_steps(every):
+    """Loss and gradient; also where the turns do not have the same number of steps."""
+    torch.manual_seed(0)
+    contrastive, resets = made(X, H, 3), some_resets(10, 3, 0.2)
+    x, h = (part.requires_grad_() for part in trajectory(10, 3))
+    leaves = [x, h, contrastive.predict.weight]
+    loss = contrastive(x, h, resets).loss
+    contrastive.every, losses = every, []
+    for contrastive.turn in range(5 * every, 6 * every):
+        losses.append(contrastive(x, h, resets).loss)
+    mean = torch.stack(losses).mean()
+    torch.testing.assert_close(mean, loss)
+    torch.testing.assert_close(torch.autograd.grad(mean, leaves), torch.autograd.grad(loss, leaves))
+    assert max(losses) - min(losses) > 1e-3  # each takes other steps
+
+
 def test_an_episode_that_begins_with_the_trajectory_is_no_boundary():
     contrastive, (x, h) = made(X, H, 3), trajectory(6, 2)
     resets = torch.zeros(6, 2, dtype=torch.bool)

@@ -1,0 +1,141 @@
+"""Loops over a batch in one call, for CPUs: what would be a dozen small operations of PyTorch in every step.
+
+Each has its twin in PyTorch's own operations, which any other device and dtype uses, and a test that compares the two.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+from torch import Tensor
+
+# Sums in any order, so that they are vectorised; infinities keep their meaning.
+compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+
+
+def suits(*tensors: Tensor) -> bool:
+    """Whether the kernels can take these."""
+    return all(part.device.type == "cpu" and part.dtype in (torch.float32, torch.float64) for part in tensors)
+
+
+def array(tensor: Tensor) -> np.ndarray:
+    """The same memory."""
+    return tensor.detach().numpy()
+
+
+@compiled
+def centre(pictures, floats):
+    """Bytes to [-1/2, 1/2]; both flat."""
+    scale, half = floats.dtype.type(1 / 255), floats.dtype.type(0.5)
+    for i in range(len(pictures)):
+        floats[i] = pictures[i] * scale - half
+
+
+@compiled
+def read(t, q, keys, pv, valid, epsilon, w, m, M):
+    """Eq. 3 at step t of (T, B, ...): w_t, and m_t into the first M of m; the values are the last M of pv."""
+    _, B, K, D = keys.shape
+    v = pv.shape[3] - M
+    for b in range(B):
+        total = w.dtype.type(0)
+        for j in range(K):
+            distance = w.dtype.type(0)
+            for d in range(D):
+                distance += (q[t, b, d] - keys[t, b, j, d]) ** 2
+            w[t, b, j] = valid[t, b, j] / (epsilon + distance)
+            total += w[t, b, j]
+        if total > 0:
+            w[t, b] /= total
+        for i in range(M):
+            mean = w.dtype.type(0)
+            for j in range(K):
+                mean += w[t, b, j] * pv[t, b, j, v + i]
+            m[t, b, i] = mean
+
+
+@compiled
+def read_backward(t, q, keys, pv, w, epsilon, of_w, of_m, of_q, of_keys, M):
+    """From the gradients of w and of m_t, the first M of of_m (B, ...), to those of q and keys."""
+    _, B, K, D = keys.shape
+    v = pv.shape[3] - M
+    of_share = np.empty(K, w.dtype)
+    distance = np.empty(K, w.dtype)
+    for b in range(B):
+        mean = w.dtype.type(0)
+        for j in range(K):
+            found = of_w[t, b, j]
+            for i in range(M):
+                found += of_m[b, i] * pv[t, b, j, v + i]
+            of_share[j] = found
+            mean += w[t, b, j] * found
+            apart = w.dtype.type(0)
+            for d in range(D):
+                apart += (q[t, b, d] - keys[t, b, j, d]) ** 2
+            distance[j] = epsilon + apart
+        of_q[t, b] = 0
+        for j in range(K):
+            # w_j = u_j / sum of u, u_j = 1 / distance_j: d w_i / d distance_j = w_j (w_i - [i = j]) / distance_j
+            scale = 2 * w[t, b, j] * (mean - of_share[j]) / distance[j]
+            for d in range(D):
+                step = scale * (q[t, b, d] - keys[t, b, j, d])
+                of_q[t, b, d] += step
+                of_keys[t, b, j, d] = -step
+
+
+@compiled
+def lstm_backward(t, gates, c_before, tanh_c, of_h, of_next_h, of_c, of_gates):
+    """From the gradients of h_t and c_t to those of the gates' products and, in place, of c_(t-1)."""
+    B, H = of_c.shape
+    for b in range(B):
+        for n in range(H):
+            i, f = gates[t, b, n], gates[t, b, H + n]
+            g, o = gates[t, b, 2 * H + n], gates[t, b, 3 * H + n]
+            of_h_t = of_h[t, b, n] + of_next_h[b, n]
+            of_c_t = of_c[b, n] + of_h_t * o * (1 - tanh_c[t, b, n] ** 2)
+            of_gates[t, b, n] = of_c_t * g * i * (1 - i)
+            of_gates[t, b, H + n] = of_c_t * c_before[t, b, n] * f * (1 - f)
+            of_gates[t, b, 2 * H + n] = of_c_t * i * (1 - g * g)
+            of_gates[t, b, 3 * H + n] = of_h_t * tanh_c[t, b, n] * o * (1 - o)
+            of_c[b, n] = of_c_t * f
+
+
+@compiled
+def recall(q, k, squared_norm, pv, next_slot, found, valid, age):
+    """The slots of the keys nearest to q (B, D), nearest first, the lower slot of two that are as near.
+
+    Their pv, and how old they are, into found (B, K, P + H), valid and age (B, K); zeros where none is filled.
+    """
+    B, K = age.shape
+    capacity, D = k.shape[1:]
+    slots = np.empty(K, np.int64)
+    near = np.empty(K, k.dtype)
+    for b in range(B):
+        near[:] = np.inf
+        for i in range(capacity):
+            distance = squared_norm[b, 0, i]
+            if distance < np.inf:
+                product = k.dtype.type(0)
+                for d in range(D):
+                    product += q[b, d] * k[b, i, d]
+                distance -= 2 * product
+                if distance < near[K - 1]:
+                    insert(near, slots, distance, i)
+        for j in range(K):
+            valid[b, j] = near[j] < np.inf
+            if valid[b, j]:
+                found[b, j] = pv[b, slots[j]]
+                age[b, j] = (next_slot - 1 - slots[j]) % capacity + 1
+            else:
+                found[b, j] = 0
+                age[b, j] = 0
+
+
+@compiled
+def insert(near, slots, distance, slot):
+    """Into its place, the farthest out."""
+    j = len(near) - 1
+    while j > 0 and near[j - 1] > distance:
+        near[j], slots[j] = near[j - 1], slots[j - 1]
+        j -= 1
+    near[j], slots[j] = distance, slot
