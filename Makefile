@@ -15,9 +15,9 @@ demo: $(DEMO)/ready
 	$(DEMO)/bin/memorylab watch demo/avm-mra --export demo/recall.html
 	@echo "demo/learning.png: with and without episodic memory, on the training level and on two that no agent was trained on."
 	@echo "demo/recall.html:  open it in a browser to see what the agent recalls at each step. demo/avm.png is the task."
-	@echo "A longer run of the same: $(DEMO)/bin/memorylab train avm --teacher forgetting --minutes 30; see docs/training.md."
+	@echo "A longer run of the same: $(DEMO)/bin/memorylab train avm --teacher skills --minutes 30; see docs/training.md."
 
-TAUGHT := --preset laptop --teacher forgetting --minutes $(MINUTES) --evaluate-every 400000 --evaluation-episodes 16
+TAUGHT := --preset laptop --teacher skills --minutes $(MINUTES) --evaluate-every 400000 --evaluation-episodes 16
 
 # What watches the clock has the machine to itself; all other tests run on both cores, the longest first.
 ALONE := tests/runtime/test_ray.py tests/web/test_browser.py tests/web/test_play.py

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from memorylab.agent.config import AgentConfig
 from memorylab.envs.spec import GameSpec, parse_scale
-from memorylab.runs.config import NO_TEACHER
+from memorylab.runs.config import NO_TEACHER, SKILLS
 from memorylab.tasks.task import find_task
 
 
@@ -120,8 +120,9 @@ class TrainConfig:
     """Episodes per level and evaluation."""
     evaluation_levels: tuple[str, ...] = ("train", "holdout_interpolate", "holdout_extrapolate")
     teacher: str = NO_TEACHER
-    """A scripted player of the task that says at each step what it would do: forgetting shows skills, such as how to
-    look and walk, and leaves to reinforcement whatever needs memory; remembering shows everything."""
+    """A scripted player that says at each step what it would do. skills is the one that shows how to look, walk and
+    choose, and leaves to reinforcement whatever needs memory: forgetting, or skilled in the maze. remembering shows
+    everything."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
@@ -130,6 +131,11 @@ class TrainConfig:
     scale: tuple[str, ...] = ()
     """Scale keywords of the task, such as side=15 or delays=2,8: they change all levels, evaluation's too, and
     are left out of the curriculum."""
+
+    @property
+    def teaching_player(self) -> str:
+        """The scripted player that teaches; NO_TEACHER if none does."""
+        return find_task(self.task).teacher if self.teacher == SKILLS else self.teacher
 
     def game(self, level: str) -> GameSpec:
         """What is played on a level."""
@@ -140,7 +146,7 @@ class TrainConfig:
         scale = parse_scale(self.task, self.scale)
         for stage in self.curriculum.scales(self.task, scale):
             find_task(self.task).scales_of("train", **scale, **stage)
-        teachers = (NO_TEACHER, *find_task(self.task).players)
+        teachers = (NO_TEACHER, SKILLS, *find_task(self.task).players)
         if self.teacher not in teachers:
             raise ValueError(f"unknown teacher {self.teacher!r}; the teachers of {self.task} are {', '.join(teachers)}")
         at_least(self, 1, "num_envs", "unroll", "steps", "evaluation_episodes")

@@ -52,7 +52,8 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, "agent": agent}
 
 
-NO_TEACHER = "none"
+NO_TEACHER, SKILLS = "none", "skills"
+WITHOUT_MEMORY = (SKILLS, "skilled", "forgetting")  # teachers that show no answer
 TAUGHT = " (taught"
 
 
@@ -62,7 +63,7 @@ def model_name(config: Mapping[str, Any]) -> str:
     learner = config.get("learner", {})
     if teacher == NO_TEACHER or not learner.get("teacher_weight", 1):
         return name
-    return f"{name}{TAUGHT})" if teacher == "forgetting" else f"{name}{TAUGHT} by {teacher})"
+    return f"{name}{TAUGHT})" if teacher in WITHOUT_MEMORY else f"{name}{TAUGHT} by {teacher})"
 
 
 def untaught(name: str) -> str:

@@ -217,5 +217,5 @@ def training_here(
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
     learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
     make_env = partial(vector_env, config.game("train"), config.num_envs, threads=share.actor)
-    runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns, config.teacher)
+    runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns, config.teaching_player)
     return Training(config, folder, runtime, EvaluatorHere(config, learner.agent, threads), tell)

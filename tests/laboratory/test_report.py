@@ -77,7 +77,7 @@ def test_taught_runs_are_never_taken_for_untaught_ones(tmp_path):
     taught = {"teacher": "forgetting", "learner": {"teacher_weight": 1.0}}
     write_run(tmp_path / "a", AVM, "mra", 0, ROWS, teacher="none", learner={"teacher_weight": 1.0})
     write_run(tmp_path / "b", AVM, "mra", 0, ROWS, **taught)
-    write_run(tmp_path / "c", AVM, "mra-njb", 0, ROWS, **taught)
+    write_run(tmp_path / "c", AVM, "mra-njb", 0, ROWS, **(taught | {"teacher": "skills"}))
     write_run(tmp_path / "d", AVM, "mra", 0, ROWS, teacher="remembering", learner={"teacher_weight": 1.0})
     write_run(tmp_path / "e", AVM, "lstm", 0, ROWS, teacher="forgetting", learner={"teacher_weight": 0.0})
     runs, told = complaints(tmp_path)

@@ -111,6 +111,12 @@ def test_advice_travels_with_a_trajectory():
     assert torch.equal(named_trajectory(actor.agent, trajectory.state_dict()).advice, trajectory.advice)
 
 
+def test_who_teaches_the_skills_of_a_task():
+    players = {task: TrainConfig(task, teacher="skills").teaching_player for task in ("avm", "vgm", "sdp")}
+    assert players == {"avm": "forgetting", "vgm": "skilled", "sdp": "forgetting"}
+    assert TrainConfig("avm").teaching_player == "none"
+
+
 def test_an_unknown_teacher_is_told_in_a_sentence():
-    with pytest.raises(ValueError, match="unknown teacher 'plato'; the teachers of avm are none, random, forgetting"):
+    with pytest.raises(ValueError, match="unknown teacher 'plato'; the teachers of avm are none, skills, random"):
         replace(TrainConfig("avm"), teacher="plato")
