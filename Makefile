@@ -1,31 +1,44 @@
 # `make test` and `make demo` set everything up by themselves, in a virtual environment of their own.
 PYTHON ?= python3
 BIN := .venv/bin
+DEMO := $(if $(wildcard .venv/ready),.venv,.venv-demo)
+MINUTES ?= 2
 
 .PHONY: demo test lint clean
 
-demo: .venv/ready
-	$(BIN)/memorylab snapshot avm --frames 24 --out demo/avm.png
-	$(BIN)/memorylab train avm --model mra --preset laptop --minutes 4 --evaluation-episodes 16 --out demo/avm-mra
-	$(BIN)/memorylab curve demo/avm-mra --out demo/learning.png
-	@echo "Look at demo/learning.png: four minutes of training beside the scripted players. demo/avm.png is the task."
-	@echo "The same command with --minutes 60 goes on from here: see docs/training.md."
+# Two agents learn the same task for the same time, taught the same skills; only one of them has an episodic memory.
+demo: $(DEMO)/ready
+	$(DEMO)/bin/memorylab snapshot avm --frames 24 --out demo/avm.png
+	$(DEMO)/bin/memorylab train avm --model mra $(TAUGHT) --out demo/avm-mra
+	$(DEMO)/bin/memorylab train avm --model lstm $(TAUGHT) --out demo/avm-lstm
+	$(DEMO)/bin/memorylab curve demo/avm-mra demo/avm-lstm --out demo/learning.png
+	$(DEMO)/bin/memorylab watch demo/avm-mra --export demo/recall.html
+	@echo "demo/learning.png: with and without episodic memory, on the training level and on two that no agent was trained on."
+	@echo "demo/recall.html:  open it in a browser to see what the agent recalls at each step. demo/avm.png is the task."
+	@echo "A longer run of the same: $(DEMO)/bin/memorylab train avm --teacher forgetting --minutes 30; see docs/training.md."
 
-# What only computes runs on both cores; runs, clusters and pages, which watch the clock, have the machine to themselves.
+TAUGHT := --preset laptop --teacher forgetting --minutes $(MINUTES) --evaluate-every 400000 --evaluation-episodes 16
+
+# What watches the clock has the machine to itself; all other tests run on both cores, the longest first.
+ALONE := tests/runtime/test_ray.py tests/web/test_browser.py tests/web/test_play.py
+BESIDE := $(addprefix tests/,runtime tasks laboratory agent web envs learning cli runs world) $(wildcard tests/test_*.py)
+
 test: lint
-	$(BIN)/pytest -n 2 --dist loadfile tests/agent tests/envs tests/learning tests/runs tests/tasks tests/world
-	$(BIN)/pytest tests/cli tests/laboratory tests/runtime tests/web tests/test_architecture.py
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(BESIDE) $(ALONE:%=--ignore=%)
+	$(BIN)/pytest $(ALONE)
 
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# constraints.txt pins what is installed, so that a run can be repeated.
-.venv/ready: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+# constraints.txt pins what is installed, so that a run can be repeated. The demo needs neither Ray nor test tools.
+.venv/ready: EXTRAS := dev
+.venv-demo/ready: EXTRAS := agent,web
+.venv/ready .venv-demo/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(EXTRAS)]"
 	touch $@
 
 clean:
-	rm -rf .venv demo
+	rm -rf .venv .venv-demo demo

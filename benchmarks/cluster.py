@@ -85,7 +85,7 @@ def parts(config: TrainConfig, seconds: float, gpus: float) -> Figures:
     learners = Learners(config.agent, config.learner, seed=0, gpus=gpus)
     learners.start()
     pool = ActorPool(envs_of_actor(config, ClusterOptions()), config.agent, config.unroll, actors=1)
-    pool.new_envs(Stage(Curriculum(config.task, config.curriculum).keywords(), seed=0))
+    pool.new_envs(Stage(Curriculum(config.game("train"), config.curriculum).keywords(), seed=0))
 
     def play() -> Any:
         pool.play(0, learners.weights, learners.version)

@@ -46,14 +46,15 @@ def outputs(command: list, copies: int = 1) -> list[str]:
     return [output for output, _ in printed]
 
 
-def python_of(peer: str) -> Path:
-    """The peer's own interpreter, made on first use."""
+def python_of(peer: str, *installs: list) -> Path:
+    """The peer's own interpreter, with what these calls of pip install; made on first use."""
     home = HERE.parent / f".venv-{peer}"
     python = home / "bin" / "python"
     if not (home / "ready").exists():
         print(f"setting up {peer} ...", file=sys.stderr)
         venv.create(home, with_pip=True)
-        outputs([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *PEERS[peer].packages])
+        for packages in installs:
+            outputs([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages])
         (home / "ready").touch()
     return python
 
@@ -61,7 +62,8 @@ def python_of(peer: str) -> Path:
 def peer_rate(peer: str, seconds: float) -> float | None:
     """Steps per second of one process per core, added up; None, with the reason printed, if it does not run."""
     try:
-        command = [*PEERS[peer].prefix, python_of(peer), HERE / "peers" / f"{peer}_steps.py", str(seconds)]
+        python = python_of(peer, PEERS[peer].packages)
+        command = [*PEERS[peer].prefix, python, HERE / "peers" / f"{peer}_steps.py", str(seconds)]
         return sum(float(output.split()[-1]) for output in outputs(command, CORES))
     except (OSError, subprocess.SubprocessError, RuntimeError) as error:
         print(f"{peer}: not measured ({error})")

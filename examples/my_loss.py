@@ -1,8 +1,9 @@
 """An auxiliary loss of your own, in a file of your own: tell the next reward from h_t and a_t.
 
-    python examples/my_loss.py train avm --auxiliary cpc next_reward --settings next_reward.weight 0.5
+    export MEMORYLAB_EXTENSIONS=examples/my_loss.py
+    memorylab train avm --auxiliary cpc next_reward --settings next_reward.weight 0.5
 
-All verbs of `memorylab` work the same way, so that what was trained here can be evaluated and watched.
+While the variable is there, all verbs of `memorylab` know it, so that what was trained can be evaluated and watched.
 """
 
 from torch import Tensor, nn
@@ -26,8 +27,3 @@ class NextReward(AuxiliaryLoss):
 
 
 AUXILIARY_LOSSES["next_reward"] = NextReward
-
-if __name__ == "__main__":
-    from memorylab.cli import main
-
-    main()

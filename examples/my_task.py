@@ -1,6 +1,6 @@
 """A task of one's own. A golden oval shows a side for a second; after a delay there are two doors: that side's pays 1.
 
-MEMORYLAB_TASKS=examples/my_task.py memorylab train two_doors
+MEMORYLAB_EXTENSIONS=examples/my_task.py memorylab train two_doors
 """
 
 from dataclasses import dataclass

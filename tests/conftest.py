@@ -1,13 +1,42 @@
-"""A real browser for all tests that look at pages."""
+"""What tests share: compiled code, and a real browser for those that look at pages."""
 
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 DESK = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory) -> Iterator[None]:
+    """Where tests run in several processes, one compiles a function; the others wait and find it in the cache."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    locks = tmp_path_factory.getbasetemp().parent / "compiling"
+    locks.mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", in_turns(Dispatcher.compile, locks))
+        yield
+
+
+def in_turns(compile_function, locks: Path):
+    """Numba's own lock comes first, in every thread: in another order two of them could wait for each other."""
+
+    def compile_or_load(self, signature):
+        with global_compiler_lock, (locks / self.py_func.__qualname__).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return compile_function(self, signature)
+
+    return compile_or_load
 
 
 @pytest.fixture(scope="module")

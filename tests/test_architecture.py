@@ -1,6 +1,5 @@
 """The arrows between the rooms, and what an import may cost."""
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,10 +36,3 @@ def test_the_suite_does_not_import_pytorch():
 def test_the_suite_works_without_any_extra_but_the_command_lines():
     assert "arbitrary_visuomotor_mapping" in run(WITHOUT_EXTRAS + "main(['list', '--json'])")
     assert "remembering" in run(WITHOUT_EXTRAS + "main(['baseline', 'avm', '--episodes', '1', '--levels', 'train'])")
-
-
-def test_every_file_of_the_newcomers_walk_is_there():
-    text = (ROOT / "docs" / "architecture.md").read_text()
-    named = set(re.findall(r"`((?:world|tasks|envs|agent|runs|learning|runtime|laboratory|web|cli)/[\w/]+\.py)`", text))
-    assert len(named) > 20
-    assert [name for name in sorted(named) if not (ROOT / "memorylab" / name).exists()] == []

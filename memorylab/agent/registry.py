@@ -3,8 +3,9 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
+
+from memorylab.extensions import load_extensions, note_addition
 
 Part = TypeVar("Part")
 
@@ -12,19 +13,22 @@ Part = TypeVar("Part")
 class Registry(dict[str, type[Part]], Generic[Part]):
     """`REGISTRY["mine"] = Mine`, before an agent is made, is all it takes to add a class.
 
-    An installed package may do so in a module that it names as an entry point of the group `memorylab.agent`: such
-    modules are imported when a name is asked for that is not known yet, in whichever process that happens.
+    Files and packages that do so (see `memorylab.extensions`) are imported when a name is asked for that is not known
+    yet, in whichever process that happens.
     """
 
     def __init__(self, kind: str, known: Mapping[str, type[Part]], besides: tuple[str, ...] = ()):
         super().__init__(known)
         self.kind, self.besides = kind, besides
 
+    def __setitem__(self, name: str, part: type[Part]) -> None:
+        super().__setitem__(name, part)
+        note_addition(name)
+
     def find(self, name: str) -> type[Part]:
         """The class of that name, or one sentence with the names there are."""
         if name not in self:
-            for point in entry_points(group="memorylab.agent"):
-                point.load()
+            load_extensions()
         if name not in self:
             raise ValueError(f"{self.kind} must be one of {', '.join((*self.besides, *self))}, not {name!r}")
         return self[name]

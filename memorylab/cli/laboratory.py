@@ -13,15 +13,21 @@ from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 
 
-def curve(run: Positional[Path], out: Path = Path("curve.png")) -> None:
-    """The learning curve of a run beside the scripted players, as a figure.
+def curve(runs: Positional[tuple[Path, ...]], out: Path = Path("curve.png")) -> None:
+    """The learning curve of a run beside the scripted players, as a figure; or several runs of one task side by side.
 
     Args:
-        run: Folder of a run.
+        runs: Folder of a run, or of several.
         out: File to write: .png, .svg or .pdf.
     """
+    if not runs:
+        raise ValueError("name the folder of a run, such as: memorylab curve runs/avm-mra-laptop-seed0")
     check_ending("out", out, ".png", ".svg", ".pdf")
-    needs_agent("memorylab.laboratory.curves").draw_run(run, out)
+    curves = needs_agent("memorylab.laboratory.curves")
+    if len(runs) == 1:
+        curves.draw_run(runs[0], out)
+    else:
+        curves.draw_comparison(runs, out)
     print(out)
 
 

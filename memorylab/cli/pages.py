@@ -15,15 +15,33 @@ LOOPBACK = "127.0.0.1"
 SCORES = Path("human-scores.db")
 
 
-def play(scores: Path = SCORES, host: str = LOOPBACK, port: int = 8400) -> None:
+def play(
+    task: str | None = None,
+    stimuli: Path | None = None,
+    scale: tuple[str, ...] = (),
+    scores: Path = SCORES,
+    host: str = LOOPBACK,
+    port: int = 8400,
+) -> None:
     """A web page on which people play the tasks; every finished episode is stored.
 
     Args:
+        task: Offer this task alone.
+        stimuli: A folder of your own pictures or digits; needs --task. Scores are counted apart.
+        scale: Scale keywords of the task, such as side=15 delays=2,8; needs --task. Scores are counted apart.
         scores: SQLite file for what was played; made if it is not there.
         host: Address to listen on. Others than this machine can then reach the server: it asks for a token.
         port: Port to listen on; 0 for any free one.
     """
-    needs_web("memorylab.web.commands").play(scores, host, port)
+    if task is None and (stimuli or scale):
+        raise ValueError("--stimuli and --scale need --task: they are those of one task")
+    game = None if task is None else own_game(task, "train", stimuli and stimuli.resolve(), scale)
+    needs_web("memorylab.web.commands").play(game, scores, host, port)
+
+
+def own_game(task: str, level: str, stimuli: Path | None, scale: tuple[str, ...]) -> GameSpec:
+    """As the options say it."""
+    return GameSpec(find_task(task).name, level, stimuli=stimuli, scale=parse_scale(task, scale))
 
 
 def human_scores(
@@ -98,8 +116,7 @@ def performer(
     if run:
         return needs_agent("memorylab.web.agent_player").agent_player(run, task, level, step, stimuli, scale)
     assert task  # a scripted player has one
-    game = GameSpec(task, level, stimuli=stimuli, scale=parse_scale(task, scale))
-    return needs_web("memorylab.web.commands").scripted_player(game, player)
+    return needs_web("memorylab.web.commands").scripted_player(own_game(task, level, stimuli, scale), player)
 
 
 def check_watched(run: Path | None, player: str | None, episode: int | None, task: str | None, changes: bool) -> None:

@@ -51,11 +51,11 @@ def baseline_table(rows: list[Baseline]) -> Table:
 
 
 def human_table(rows: list[Any]) -> Table:
-    """What people scored."""
+    """What people scored; of a changed level, what was changed."""
     table = Table("task", "level", *map(right, ("score", "± s.e.", "n")), "source")
     for row in rows:
         numbers = f"{row.mean:.3f}", f"{row.standard_error:.3f}", str(row.n)
-        table.add_row(find_task(row.task).short, row.level, *numbers, row.source)
+        table.add_row(find_task(row.task).short, f"{row.level} {row.own}".strip(), *numbers, row.source)
     return table
 
 

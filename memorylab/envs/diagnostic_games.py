@@ -74,6 +74,15 @@ class TinyGames:
             out[:] = pictures
         return pictures, rewards, over, np.zeros_like(over), info
 
+    def act(self, player: str, actions: np.ndarray) -> None:
+        """As MemoryVectorEnv has it: both players wait for a question, and the forgetting one guesses there."""
+        asked, button = self.questions()
+        if player == "forgetting":
+            button = 1 + (
+                mixed(self.records["seed"] + self.records["step"].astype(np.uint64)) % (self.actions - 1)
+            ).astype(np.int64)
+        actions[:] = np.where(asked, button, WAIT)
+
     def get_state(self) -> np.ndarray:
         """(B, n) uint8."""
         return self.records.view(np.uint8).reshape(self.num_envs, -1).copy()

@@ -52,8 +52,9 @@ def register_task(task: Task) -> None:
     """Add a task of your own: `make`, `make_vec`, Gymnasium and every verb of the command line then know its names.
 
     Call it in the file that holds the task. Whoever imports that file has the task; the command line and workers import
-    the files that the environment variable MEMORYLAB_TASKS names, and the modules that installed packages give as entry
-    points of the group `memorylab.tasks`. A ValueError says what is wrong with a task, or that its name is taken.
+    the files that the environment variable MEMORYLAB_EXTENSIONS names, and the modules that installed packages give as
+    entry points of the group `memorylab.extensions`. A ValueError says what is wrong with a task, or that its name is
+    taken.
     """
     add_task(task)
     register_levels(task.name)

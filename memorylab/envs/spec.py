@@ -16,7 +16,7 @@ class GameSpec:
     level: str = "train"
     size: tuple[int, int] = (72, 96)  # height, width
     stimuli: str | os.PathLike | None = None  # a folder of a user's own
-    scale: Mapping[str, Any] = field(default_factory=dict)
+    scale: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def changed(self, level: str | None = None, stimuli: str | os.PathLike | None = None, **scale: Any) -> "GameSpec":
         """The same but for what is given."""
@@ -25,11 +25,10 @@ class GameSpec:
     @property
     def own(self) -> str:
         """What makes it another game than the paper's, in words; empty if nothing does."""
-        parts = [f"{name}={written(value)}" for name, value in self.scale.items()]
-        return " ".join([*parts, *([f"stimuli={self.stimuli}"] if self.stimuli else [])])
+        return " ".join([*scale_texts(self.scale), *([f"stimuli={self.stimuli}"] if self.stimuli else [])])
 
 
-def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
+def parse_scale(task: str, texts: Sequence[str], option: str = "--scale") -> dict[str, Any]:
     """`side=15` or `delays=2,8` as scale keywords of the task."""
     found = find_task(task)
     scale = {}
@@ -39,7 +38,7 @@ def parse_scale(task: str, texts: Sequence[str]) -> dict[str, Any]:
         try:
             numbers = tuple(number(value) for value in values.split(","))
         except ValueError:
-            raise ValueError(f"--scale must look like {keyword}=8 or {keyword}=2,8, not {text!r}") from None
+            raise ValueError(f"{option} must look like {keyword}=8 or {keyword}=2,8, not {text!r}") from None
         usual = getattr(next(iter(found.scales.values())), keyword)
         scale[keyword] = numbers if isinstance(usual, tuple) or len(numbers) > 1 else numbers[0]
     return scale
@@ -50,6 +49,7 @@ def number(text: str) -> int | float:
     return float(text) if "." in text or "e" in text else int(text)
 
 
-def written(value: Any) -> str:
-    """As `parse_scale` reads it."""
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+def scale_texts(scale: Mapping[str, Any]) -> list[str]:
+    """As `parse_scale` reads them."""
+    values = {name: value if isinstance(value, tuple) else (value,) for name, value in scale.items()}
+    return [f"{name}={','.join(map(str, value))}" for name, value in values.items()]

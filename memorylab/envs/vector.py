@@ -125,12 +125,16 @@ class MemoryVectorEnv(VectorEnv):
             raise ValueError(f"out must be a contiguous writeable uint8 array of shape {pictures.shape}")
         return out
 
+    def act(self, player: str, actions: np.ndarray) -> None:
+        """What a scripted player would do in the games as they stand, written to `actions`, int64."""
+        self.batch.act(player, actions)
+
     def get_state(self) -> np.ndarray:
         """Every game as it stands, as bytes: `set_state` goes on from there, bit for bit."""
         return self.batch.records.view(np.uint8).reshape(self.num_envs, -1).copy()
 
     def set_state(self, state: np.ndarray) -> None:
-        """Go on from a `get_state` of the same task, number of games and settings; a picture comes with the next step."""
+        """Go on from `get_state` of the same task, number of games and settings; a picture comes with the next step."""
         records = self.batch.records
         expected = (self.num_envs, records.dtype.itemsize)
         if state.dtype != np.uint8 or state.shape != expected:

@@ -7,6 +7,7 @@ from memorylab.laboratory.findings import Findings
 from memorylab.laboratory.kept import kept_evaluations, level_percents, walked_step
 from memorylab.laboratory.page import Page, Table
 from memorylab.laboratory.statistics import Estimate, iqm, probability_of_improvement
+from memorylab.runs.config import untaught
 from memorylab.runs.tables import read_rows
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
@@ -27,14 +28,16 @@ def learning_curves(f: Findings, page: Page) -> None:
 
 def jumpy_backpropagation(f: Findings, page: Page) -> None:
     """MRA against its twin without, where both were run."""
-    both = [t for t in f.tasks if {"mra", "mra-njb"} <= {run.model for run in f.runs if run.task == t}]
+    taught_alike = {name.removeprefix("mra") for name in f.models if untaught(name) == "mra"}
+    pairs = [[f"mra{taught}", f"mra-njb{taught}"] for taught in sorted(taught_alike)]
+    both = [(t, p) for t in f.tasks for p in pairs if {*p} <= {run.model for run in f.runs if run.task == t}]
     if not both:
         return
     page.section("Jumpy backpropagation", "MRA with it and without (mra-njb).")
-    for task in both:
-        runs = [run for run in f.runs if run.task == task and run.model in ("mra", "mra-njb")]
-        figure = figures.curves(task, runs, ["mra", "mra-njb"], f.yardstick)
-        page.figure(figure, f.out, f"jumpy_{find_task(task).short}", f"MRA with and without on {task}")
+    for task, pair in both:
+        runs = [run for run in f.runs if run.task == task and run.model in pair]
+        name = f"jumpy_{find_task(task).short}{'' if pair[0] == 'mra' else '_taught'}"
+        page.figure(figures.curves(task, runs, pair, f.yardstick), f.out, name, f"{' and '.join(pair)} on {task}")
 
 
 def uncertainty(f: Findings, page: Page) -> None:
@@ -101,7 +104,7 @@ def beyond_training(f: Findings, page: Page) -> None:
     sweeps: dict[tuple[str, str], dict[str, list[tuple[float, float, float, float]]]] = {}
     for run in f.runs:
         for e in kept_evaluations(run):
-            if e.keyword:
+            if e.value.isdigit():  # a game of a user's own has words there
                 lines = sweeps.setdefault((run.task, e.keyword), {})
                 name = f"{run.model}, {e.level}, seed {run.seed}"
                 lines.setdefault(name, []).append((float(e.value), e.mean, e.low, e.high))

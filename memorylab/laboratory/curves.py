@@ -1,6 +1,7 @@
 """The learning curve of a run beside the scripted players."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from memorylab.envs.scripted import play_episodes
+from memorylab.laboratory.figures import LEVEL_TITLES, short
 from memorylab.laboratory.references import scripted_players
 from memorylab.laboratory.statistics import half_interval
 from memorylab.runs import RunFolder, read_config, read_scores
+from memorylab.runs.config import model_name
 from memorylab.runs.files import replacing
 from memorylab.tasks.levels import PAPER_LEVELS
 
@@ -106,10 +110,68 @@ def draw_run(folder: Path, out: Path, episodes: int = 64) -> None:
     draw_levels(upper, folder, config["task"], episodes)
     draw_training(lower, folder)
     lower.set_xlabel("agent steps, millions")
-    upper.set_title(f"{config['model']} on {config['task']}, preset {config['preset']}", fontsize=10)
+    upper.set_title(f"{model_name(config)} on {config['task']}, preset {config['preset']}", fontsize=10)
     for axes in (upper, lower):
         axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
+    save(figure, out)
+
+
+# --- several runs beside each other
+
+
+def draw_comparison(folders: Sequence[Path], out: Path) -> None:
+    """Runs of one task, a panel for each level, over the minutes that they trained."""
+    configs = {folder: read_config(folder) for folder in folders}
+    tasks = {config["task"] for config in configs.values()}
+    if len(tasks) > 1:
+        raise ValueError(f"runs of one task can be drawn together, not of {' and '.join(sorted(tasks))}")
+    [task] = tasks
+    figure, panels = plt.subplots(1, len(PAPER_LEVELS), figsize=(10.5, 3.4), sharex=True)
+    for axes, level in zip(panels, PAPER_LEVELS, strict=True):
+        for folder, config in configs.items():
+            draw_over_minutes(axes, folder, level, f"{model_name(config)}, seed {config['seed']}")
+        draw_players(axes, task, level)
+        axes.set_title(LEVEL_TITLES[level], fontsize=9)
+        axes.set_xlabel("minutes of training")
+        axes.set_ylim(bottom=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("score on the true level")
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="lower center", ncols=min(len(names), 4), frameon=False, fontsize=8)
+    figure.suptitle(short(task), x=0.01, ha="left", fontsize=10, fontweight="bold")
+    figure.tight_layout(rect=(0, 0.03 + 0.05 * -(-len(names) // 4), 1, 1))
+    save(figure, out)
+
+
+def draw_over_minutes(axes: Axes, folder: Path, level: str, name: str) -> None:
+    """The mean of each evaluation and its 95 % interval."""
+    by_step = level_scores(folder).get(level)
+    if not by_step:
+        return
+    check_there(folder / "metrics.csv")
+    clock = np.array([(0, 0), *((float(r["step"]), float(r["seconds"])) for r in RunFolder(folder).read_metrics())])
+    steps = np.array(sorted(by_step))
+    minutes = np.interp(steps, clock[:, 0], clock[:, 1]) / 60
+    means, halves = (np.array([of(by_step[step]) for step in steps]) for of in (np.mean, half_interval))
+    (line,) = axes.plot(minutes, means, "o-", markersize=3, label=name)
+    axes.fill_between(minutes, means - halves, means + halves, color=line.get_color(), alpha=0.2, linewidth=0)
+
+
+def draw_players(axes: Axes, task: str, level: str) -> None:
+    """What is to be had without memory, and with it."""
+    for player, side in (("forgetting", "bottom"), ("remembering", "top")):
+        known = scripted_players().get((task, player, level))
+        if known:
+            axes.axhline(known.mean, color="0.45", linestyle=PLAYERS[player], linewidth=1)
+            axes.annotate(
+                f"{player} {known.mean:.1f}", (0.01, known.mean), xycoords=("axes fraction", "data"), va=side,
+                fontsize=7, color="0.35",
+            )  # fmt: skip
+
+
+def save(figure: Figure, out: Path) -> None:
+    """As its ending says."""
     with replacing(out) as temporary:
         figure.savefig(temporary, format=out.suffix.removeprefix("."), dpi=150)
     plt.close(figure)

@@ -15,6 +15,7 @@ from memorylab.laboratory.find_runs import Run
 from memorylab.laboratory.human_normalised import Average, Cell, Cells, Kind
 from memorylab.laboratory.references import Yardstick
 from memorylab.laboratory.statistics import Estimate, median_interval
+from memorylab.runs.config import untaught
 from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
@@ -27,6 +28,7 @@ LEVEL_TITLES = {
 LEVEL_COLOURS = {"train": "#0072B2", "holdout_interpolate": "#009E73", "holdout_extrapolate": "#D55E00"}
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", ":")
+TAUGHT_DASHES = "-."
 MODEL_ORDER = (
     "mra",
     "lstm+mem",
@@ -47,10 +49,12 @@ plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.righ
 
 
 def look(model: str, models: Sequence[str]) -> dict[str, str]:
-    """The paper's models keep their looks in every report; others take the next ones."""
-    order = [*MODEL_ORDER, *(name for name in models if name not in MODEL_ORDER)]
-    place = order.index(model)
-    return {"color": OKABE_ITO[place % len(OKABE_ITO)], "linestyle": DASHES[place // len(OKABE_ITO) % len(DASHES)]}
+    """The paper's models keep their looks in every report; others take the next ones. A taught model has the colour of
+    its untaught twin, and dashes of its own."""
+    order = list(dict.fromkeys([*MODEL_ORDER, *map(untaught, models)]))
+    place = order.index(untaught(model))
+    dashes = DASHES[place // len(OKABE_ITO) % len(DASHES)] if model == untaught(model) else TAUGHT_DASHES
+    return {"color": OKABE_ITO[place % len(OKABE_ITO)], "linestyle": dashes}
 
 
 def short(task: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memorylab.learning.scores import Curve, as_curve, halves
-from memorylab.runs.config import differing, read_config
+from memorylab.runs.config import differing, model_name, read_config
 from memorylab.runs.scores import by_level, read_scores
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import find_task
@@ -21,7 +21,7 @@ class Run:
 
     folder: Path
     task: str
-    model: str
+    model: str  # with a word on its teacher, if it had one
     seed: int
     config: dict[str, Any]
     curves: dict[str, Curve] = field(default_factory=dict)
@@ -56,7 +56,7 @@ def read_run(folder: Path, complain: Complain) -> Run | None:
         if missing:
             raise ValueError(f"{folder / 'config.json'} does not say the {' and the '.join(missing)}")
         task = find_task(config["task"]).name
-        run = Run(folder, task, config["model"], int(config.get("seed", 0)), config)
+        run = Run(folder, task, model_name(config), int(config.get("seed", 0)), config)
         scores = by_level(read_scores(folder / "scores.csv", complain, LEVELS))
     except (OSError, ValueError) as problem:
         complain(f"{problem}; {folder} is left out")

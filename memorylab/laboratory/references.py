@@ -99,7 +99,8 @@ def scripted_players() -> dict[Key, Reference]:
 
 def recorded_humans(file: Path) -> dict[Key, Reference]:
     """Scores of people, as `memorylab human-scores` exports them: task, level, mean, standard_error. Of several views
-    of a level the first counts: the agent's."""
+    of a level the first counts: the agent's. What was played at another scale or with other stimuli (`own`) is no
+    score of the level."""
     found: dict[Key, Reference] = {}
     for number, row in enumerate(rows(file), 2):
         try:
@@ -109,7 +110,8 @@ def recorded_humans(file: Path) -> dict[Key, Reference]:
             raise ValueError(
                 f"{file}, row {number}: needs task, level, mean and standard_error ({problem!r} is wrong)"
             ) from None
-        found.setdefault(key, reference)
+        if not row.get("own"):
+            found.setdefault(key, reference)
     return found
 
 

@@ -9,10 +9,11 @@ from memorylab.laboratory.findings import MISSING, Findings, paper_cells, shown
 from memorylab.laboratory.human_normalised import averages, snapshot, sorted_models, sorted_tasks
 from memorylab.laboratory.page import Page, Table
 from memorylab.laboratory.references import Reference, paper_ranking, paper_scores, scripted_players
+from memorylab.runs.config import NO_TEACHER, untaught
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
-WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # benchmarks/without_memory.py
+WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # studies/without_memory.py
 
 
 def ranking(f: Findings, page: Page) -> None:
@@ -23,10 +24,10 @@ def ranking(f: Findings, page: Page) -> None:
     ours = Table(["model", "tasks", *titles, "gap", *(f"memory score, {title}" for title in titles)])
     theirs = Table(["model", *(f"{part}, {title}" for part in ("paper", "paper, these tasks") for title in titles)])
     for model in f.models:
-        own, remembered, computed = (
-            [of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, memory, same_tasks)
+        own, remembered = ([of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, memory))
+        published, computed = (
+            [of.get((untaught(model), level)) for level in PAPER_LEVELS] for of in (paper, same_tasks)
         )
-        published = [paper.get((model, level)) for level in PAPER_LEVELS]
         gap = f"{own[0].mean - own[2].mean:.1f}" if own[0] and own[2] else MISSING
         tasks = str(own[0].tasks if own[0] else 0)
         ours.add(model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in remembered))
@@ -97,7 +98,7 @@ def rewards(f: Findings, page: Page) -> None:
         for model in f.models:
             own = [f.cells.get((task, model, level)) for level in PAPER_LEVELS]
             seeds = max(len(cell.scores) if cell else 0 for cell in own)
-            theirs = [paper.get((task, model, level)) for level in PAPER_LEVELS]
+            theirs = [paper.get((task, untaught(model), level)) for level in PAPER_LEVELS]
             table.add(model, str(seeds), *(shown(score, 2) for score in (*own, *theirs)))
         for player in ("random", "forgetting", "remembering", "human"):
             ours = [ours_of(f, task, player, level) for level in PAPER_LEVELS]
@@ -123,7 +124,7 @@ def scores(f: Findings, page: Page) -> None:
         for model in f.models:
             for level in PAPER_LEVELS:
                 cell = f.cells.get((task, model, level))
-                theirs = paper.get((task, model, level))
+                theirs = paper.get((task, untaught(model), level))
                 latest = [
                     run.curves[level].means[-1]
                     for run in f.runs
@@ -145,12 +146,13 @@ def scores(f: Findings, page: Page) -> None:
 
 def snapshots(f: Findings, page: Page) -> None:
     """Where each run was scored."""
-    table = Table(["run", "task", "model", "seed", "evaluations", "steps", "snapshot"])
+    table = Table(["run", "task", "model", "teacher", "seed", "evaluations", "steps", "snapshot"])
     for run in f.runs:
         taken = snapshot(run)
         steps = max(int(curve.steps[-1]) for curve in run.curves.values())
         evaluations = max(len(curve.steps) for curve in run.curves.values())
         at = f"{taken.step:,}" if taken else MISSING
-        table.add(run.folder.name, run.task, run.model, str(run.seed), str(evaluations), f"{steps:,}", at)
+        teacher = run.config.get("teacher", NO_TEACHER)
+        table.add(run.folder.name, run.task, run.model, teacher, str(run.seed), str(evaluations), f"{steps:,}", at)
     page.section("Snapshots", "Where in training each run was scored.")
     page.table(table, f.out, "snapshots")

@@ -38,6 +38,6 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
     """Names with dots, and values as text."""
     for name, value in config.items():
         if isinstance(value, dict):
-            yield from flat(value, f"{name}.")
+            yield from flat(value, f"{prefix}{name}.")
         else:
             yield prefix + name, " ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)

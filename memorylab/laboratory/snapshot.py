@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from memorylab.envs.batch import EnvBatch
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.laboratory.plan import Plan, plan_of
 from memorylab.runs.files import replacing
-from memorylab.world.materials import STRIDE
 
 MARGIN = 4
 CAPTION = 14
@@ -59,45 +58,42 @@ def with_map(
     env: MemoryEnv | MemoryVectorEnv, picture: np.ndarray, route: list[tuple[float, float]], number: int = 0
 ) -> np.ndarray:
     """The picture and, to its right, what lies around seen from above: north is up, the walker a red dot."""
-    if "x" not in env.info:
+    plan = plan_of(env.batch, number)
+    if plan is None:
         return picture
     game = env.batch.records[number]
     route.append((float(game["x"]), float(game["z"])))
-    fine = 4 * picture.shape[0]  # drawn larger, then shrunk
-    rows, columns, cell = int(game["rows"]), int(game["columns"]), float(game["cell"])
-    scale = fine / (max(rows, columns) * cell)
-    plan = Image.new("RGB", (fine, fine), PAPER)
-    pen = ImageDraw.Draw(plan)
+    side = picture.shape[0]
+    drawn = draw_plan(plan, route, 4 * side).resize((side, side), Image.Resampling.BOX)  # drawn larger, then shrunk
+    return np.concatenate([picture, np.asarray(drawn)], axis=1)
+
+
+def draw_plan(plan: Plan, route: list[tuple[float, float]], side: int) -> Image.Image:
+    """So many pixels square, with the route to where the walker stands."""
+    cell = plan.cell
+    scale = side / (max(plan.solid.shape) * cell)
+    drawn = Image.new("RGB", (side, side), PAPER)
+    pen = ImageDraw.Draw(drawn)
 
     def box(west: float, east: float, south: float, north: float) -> tuple[float, float, float, float]:
-        return west * scale, fine - north * scale, east * scale, fine - south * scale
+        return west * scale, side - north * scale, east * scale, side - south * scale
 
-    for row in range(rows):
-        for column in range(columns):
-            if game["solid"][row, column]:
-                pen.rectangle(box(column * cell, (column + 1) * cell, row * cell, (row + 1) * cell), (110, 110, 120))
-    boxes, ovals = game["boxes"][: game["num_boxes"]], game["ovals"][: game["num_ovals"]]
-    for (west, east, _, top, south, north), material in zip(boxes, game["box_material"], strict=False):
-        if top > 0:
-            pen.rectangle(box(west, east, south, north), average_colour(env.batch, material), (60, 60, 60))
-    for (x, _, z, radius, _), material in zip(ovals, game["oval_material"], strict=False):
-        around = box(x - radius, x + radius, z - radius, z + radius)
-        pen.ellipse(around, average_colour(env.batch, material), (60, 60, 60))
+    def around(x: float, z: float, radius: float) -> tuple[float, float, float, float]:
+        return box(x - radius, x + radius, z - radius, z + radius)
+
+    for row, column in np.argwhere(plan.solid).tolist():
+        pen.rectangle(box(column * cell, (column + 1) * cell, row * cell, (row + 1) * cell), (110, 110, 120))
+    for *edges, colour in plan.blocks:
+        pen.rectangle(box(*edges), colour, (60, 60, 60))
+    for x, z, radius, colour in plan.ovals:
+        pen.ellipse(around(x, z, radius), colour, (60, 60, 60))
     for (x_0, z_0), (x_1, z_1) in itertools.pairwise(route):
         if abs(x_1 - x_0) + abs(z_1 - z_0) < 1.0:  # a longer way in one step is a respawn
-            pen.line((x_0 * scale, fine - z_0 * scale, x_1 * scale, fine - z_1 * scale), (40, 90, 220), 4)
-    if "goal_x" in env.info:
-        x, z = env.info["goal_x"][number], env.info["goal_z"][number]
-        pen.ellipse(box(x - 0.5, x + 0.5, z - 0.5, z + 0.5), outline=(210, 150, 0), width=6)
-    x, z, dot = *route[-1], 10 / scale
-    pen.ellipse(box(x - dot, x + dot, z - dot, z + dot), (220, 30, 30))
-    return np.concatenate([picture, np.asarray(plan.resize((picture.shape[0],) * 2, Image.Resampling.BOX))], axis=1)
-
-
-def average_colour(batch: EnvBatch, material: int) -> tuple[int, ...]:
-    """The last, coarsest copy of a material's texture is all but its mean."""
-    texel = int(batch.view.surfaces[(material + 1) * STRIDE - 22])
-    return texel & 255, texel >> 8 & 255, texel >> 16
+            pen.line((x_0 * scale, side - z_0 * scale, x_1 * scale, side - z_1 * scale), (40, 90, 220), 4)
+    if plan.goal:
+        pen.ellipse(around(*plan.goal, 0.5), outline=(210, 150, 0), width=6)
+    pen.ellipse(around(*route[-1], 10 / scale), (220, 30, 30))
+    return drawn
 
 
 def enlarge(picture: np.ndarray, zoom: int) -> Image.Image:

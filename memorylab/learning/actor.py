@@ -10,6 +10,7 @@ from torch import Tensor
 from memorylab.agent.controllers import State
 from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
 from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
+from memorylab.runs.config import NO_TEACHER
 
 
 class BatchedEnv(Protocol):
@@ -23,6 +24,10 @@ class BatchedEnv(Protocol):
 
     def step(self, actions: np.ndarray, *, out: np.ndarray | None = None) -> tuple:
         """Pictures, rewards, terminated, truncated, info; the pictures are drawn into `out` if it is given."""
+        ...
+
+    def act(self, player: str, actions: np.ndarray) -> None:
+        """What a scripted player would do in the games as they stand, written to `actions`."""
         ...
 
 
@@ -102,14 +107,19 @@ class Rollout(NamedTuple):
 class Actor:
     """Plays on and on, and hands over T steps at a time.
 
-    Two trajectories take turns: a learner may read one while the other fills.
+    Two trajectories take turns: a learner may read one while the other fills. A teacher, if there is one, is a scripted
+    player that says at each step what it would do there; the agent plays on as it likes.
     """
 
-    def __init__(self, env: BatchedEnv, agent: MemoryRecallAgent, unroll: int, seed: int = 0):
-        self.agent, self.unroll = agent, unroll
+    def __init__(
+        self, env: BatchedEnv, agent: MemoryRecallAgent, unroll: int, seed: int = 0, teacher: str = NO_TEACHER
+    ):
+        self.agent, self.unroll, self.teacher = agent, unroll, teacher
         self.version = 0
         self.player = Player(env, agent, seed)
-        self.now, self.last = (empty_trajectory(agent, unroll, env.num_envs) for _ in range(2))
+        is_taught = teacher != NO_TEACHER
+        self.now, self.last = (empty_trajectory(agent, unroll, env.num_envs, is_taught) for _ in range(2))
+        self.advised = np.zeros(env.num_envs, np.int64)
         self.coming = torch.empty_like(self.now.inputs.pictures[0])  # after the last step, for the next trajectory
         self.state_before_last_step: State | None = None
 
@@ -138,6 +148,9 @@ class Actor:
         """Step t. The pictures that follow are drawn into their own row; only those after the last step, which belong
         to a trajectory that a learner may still read, are copied there later."""
         rows = self.now.inputs.pictures
+        if self.now.advice is not None:  # before the games move on
+            self.player.env.act(self.teacher, self.advised)
+            self.now.advice[t] = torch.from_numpy(self.advised)
         inputs, output, actions, episodes = self.player.play(rows[t + 1] if t < self.unroll else self.coming)
         log_mu = output.logits.log_softmax(-1).gather(-1, actions[:, None])[:, 0]
         parts = per_step(inputs, actions, log_mu, output.recalled)
@@ -148,7 +161,7 @@ class Actor:
 
     def carry_over(self, state: State) -> None:
         """The last step of one trajectory is the first of the next."""
-        for before, after in zip(per_step(*self.last[:4]), per_step(*self.now[:4]), strict=True):
+        for before, after in zip(per_step(*self.last[:5]), per_step(*self.now[:5]), strict=True):
             after[0] = before[-1]
         for part, mine in zip(state, self.now.state, strict=True):
             mine.copy_(part)
@@ -170,6 +183,12 @@ class Actor:
         self.state_before_last_step = tuple(before[str(i)].to(self.agent.device) for i in range(len(before))) or None
 
 
-def per_step(inputs: Inputs, actions: Tensor, log_mu: Tensor, recalled: tuple[Tensor, ...] | None) -> list[Tensor]:
+def per_step(
+    inputs: Inputs,
+    actions: Tensor,
+    log_mu: Tensor,
+    recalled: tuple[Tensor, ...] | None,
+    advice: Tensor | None = None,
+) -> list[Tensor]:
     """Everything that has one entry a step."""
-    return [*inputs, actions, log_mu, *(recalled or ())]
+    return [*inputs, actions, log_mu, *(recalled or ()), *([] if advice is None else [advice])]

@@ -1,10 +1,13 @@
 """How an agent is trained, as one configuration that is also the command line's help and a run's config.json."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from memorylab.agent.config import AgentConfig
 from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.runs.config import NO_TEACHER
+from memorylab.tasks.task import find_task
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,10 @@ class LearnerConfig:
     rec_image_cost: float = 1.0
     rec_action_cost: float = 1.0
     rec_reward_cost: float = 1.0
+    teacher_weight: float = 1.0
+    """Of the cross-entropy to what the teacher would do, at the first step, if there is a --teacher."""
+    teacher_steps: int = 300_000
+    """Agent steps over which that weight falls to zero."""
     rho_bar: float = 1.0
     """V-trace: where importance ratios are clipped."""
     c_bar: float = 1.0
@@ -49,9 +56,9 @@ class LearnerConfig:
     """Updates with each trajectory; more than one reuses it, and V-trace corrects."""
 
     def __post_init__(self):
-        at_least(self, 1, "updates", "cpc_every")
+        at_least(self, 1, "updates", "teacher_steps", "cpc_every")
         above(self, 0, "learning_rate", "gradient_norm", "rho_bar", "c_bar", "adam_epsilon", "rmsprop_epsilon")
-        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share")
+        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share", "teacher_weight")
         at_least(self, 0, "rec_image_cost", "rec_action_cost", "rec_reward_cost")
         for name in ("discount", "rmsprop_decay"):
             if not 0 <= getattr(self, name) < 1:
@@ -60,24 +67,34 @@ class LearnerConfig:
 
 @dataclass(frozen=True)
 class CurriculumConfig:
-    """A schedule over one of the task's scale keywords while training; evaluation always uses the true levels."""
+    """A schedule over the task's scale keywords while training; evaluation always uses the true levels."""
 
-    keyword: str = ""
-    """Which scale keyword; empty for no curriculum."""
-    stages: tuple[int, ...] = ()
-    """Its value in each stage; after the last one comes the true level."""
+    stages: tuple[str, ...] = ()
+    """What each stage changes of the training level, such as "room=8 delay=0" "room=12"; after the last one comes the
+    true level. Nothing for no curriculum."""
     share: float = 0.8
     """A stage is passed when the mean score of its last episodes reaches this share of what the remembering player
     scores there."""
     episodes: int = 200
     """How many last episodes are counted."""
+    patience: int = 0
+    """Agent steps after which a stage is over whatever its scores; 0 for never."""
 
     def __post_init__(self):
-        if bool(self.keyword) != bool(self.stages):
-            raise ValueError("a curriculum needs both a keyword and stages, or neither")
         at_least(self, 1, "episodes")
+        at_least(self, 0, "patience")
         if not 0 < self.share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, not {self.share}")
+
+    def scales(self, task: str, given: Mapping[str, Any] = {}) -> tuple[dict[str, Any], ...]:
+        """The stages as scale keywords, but for those that are given already; what then changes nothing is no stage."""
+        found: list[dict[str, Any]] = []
+        for stage in self.stages:
+            scale = parse_scale(task, stage.split() or [""], "--stages")
+            scale = {name: value for name, value in scale.items() if name not in given}
+            if scale and [scale] != found[-1:]:
+                found.append(scale)
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -102,6 +119,9 @@ class TrainConfig:
     evaluation_episodes: int = 64
     """Episodes per level and evaluation."""
     evaluation_levels: tuple[str, ...] = ("train", "holdout_interpolate", "holdout_extrapolate")
+    teacher: str = NO_TEACHER
+    """A scripted player of the task that says at each step what it would do: forgetting shows skills, such as how to
+    look and walk, and leaves to reinforcement whatever needs memory; remembering shows everything."""
     agent: AgentConfig = field(default_factory=AgentConfig)
     learner: LearnerConfig = field(default_factory=LearnerConfig)
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
@@ -109,7 +129,7 @@ class TrainConfig:
     """A folder of your own pictures (AVM, CR) or MNIST's IDX files (WTW), for training and evaluation alike."""
     scale: tuple[str, ...] = ()
     """Scale keywords of the task, such as side=15 or delays=2,8: they change all levels, evaluation's too, and
-    a curriculum over the same keyword is left out."""
+    are left out of the curriculum."""
 
     def game(self, level: str) -> GameSpec:
         """What is played on a level."""
@@ -117,7 +137,12 @@ class TrainConfig:
         return GameSpec(self.task, level, size, self.stimuli, parse_scale(self.task, self.scale))
 
     def __post_init__(self):
-        parse_scale(self.task, self.scale)
+        scale = parse_scale(self.task, self.scale)
+        for stage in self.curriculum.scales(self.task, scale):
+            find_task(self.task).scales_of("train", **scale, **stage)
+        teachers = (NO_TEACHER, *find_task(self.task).players)
+        if self.teacher not in teachers:
+            raise ValueError(f"unknown teacher {self.teacher!r}; the teachers of {self.task} are {', '.join(teachers)}")
         at_least(self, 1, "num_envs", "unroll", "steps", "evaluation_episodes")
         at_least(self, 0, "evaluate_every", "seed")
         if "cpc" in self.agent.auxiliary and self.agent.cpc_steps > self.unroll:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from memorylab.agent.network import MemoryRecallAgent, Output
 from memorylab.learning.config import LearnerConfig
-from memorylab.learning.losses import ActorCritic, actor_critic, clipped
+from memorylab.learning.losses import ActorCritic, actor_critic, clipped, teaching
 from memorylab.learning.rmsprop import ImpalaRMSProp
 from memorylab.learning.trajectory import Trajectory, part_of
 
@@ -27,6 +27,7 @@ class Learner:
     def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
         self.agent, self.config = agent, config
         self.version = 0
+        self.steps = 0  # learned from
         for auxiliary in agent.auxiliary.values():
             auxiliary.configure(config)
         self.optimiser: torch.optim.Optimizer
@@ -57,6 +58,7 @@ class Learner:
                 raise Diverged(f"the gradient became {float(norm)} at update {self.version + 1}")
             self.optimiser.step()
             self.version += 1
+        self.steps += trajectory.actions[1:].numel() * self.learners
         metrics |= {f"gradient_{name}": value for name, value in norms.items()}
         return metrics | {"gradient": float(norm), "learning_rate": self.optimiser.param_groups[0]["lr"]}
 
@@ -79,6 +81,10 @@ class Learner:
         )
         loss = rl.policy_gradient + config.baseline_cost * rl.baseline - config.entropy_cost * rl.entropy
         metrics = self.measures(rl, output)
+        if trajectory.advice is not None:
+            weight, lesson = self.teacher_weight(), teaching(output.logits[:-1], trajectory.advice[:-1])
+            loss = loss + weight * lesson.loss if weight else loss
+            metrics |= {"teacher_weight": weight, "teacher_agreement": lesson.agreement.item()}
         steps = rl.log_ratios.numel() if config.reduction == "sum" else 1
         for auxiliary in self.agent.auxiliary.values():
             auxiliary.turn = self.version
@@ -88,6 +94,10 @@ class Learner:
             metrics |= {name: part.item() for name, part in told.items()}
         loss = loss * steps
         return loss, metrics | {"loss": loss.item()}
+
+    def teacher_weight(self) -> float:
+        """Falls in a line, to zero after `teacher_steps`."""
+        return self.config.teacher_weight * max(1 - self.steps / self.config.teacher_steps, 0.0)
 
     @torch.no_grad()
     def measures(self, rl: ActorCritic, output: Output) -> Metrics:
@@ -109,6 +119,7 @@ class Learner:
     def state_dict(self) -> dict[str, Tensor]:
         """Weights and the optimiser's moments by name, for a checkpoint."""
         named = {f"agent.{name}": part for name, part in self.agent.state_dict().items()}
+        named["steps"] = torch.tensor(self.steps)
         for number, moments in self.optimiser.state_dict()["state"].items():
             named |= {f"optimiser.{number}.{name}": torch.as_tensor(part) for name, part in moments.items()}
         return named
@@ -126,6 +137,7 @@ class Learner:
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": state, "param_groups": groups})
         self.version = version
+        self.steps = int(named.get("steps", 0))  # which runs of before there were teachers do not need
 
 
 def gradient_norm(module: nn.Module) -> float:

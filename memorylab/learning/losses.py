@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from memorylab.learning.vtrace import VTrace, vtrace
 
@@ -40,6 +41,19 @@ def actor_critic(
         targets=targets,
         log_ratios=log_ratios,
     )
+
+
+class Lesson(NamedTuple):
+    """What a teacher's advice comes to."""
+
+    loss: Tensor  # cross-entropy: -log pi(what the teacher would do)
+    agreement: Tensor  # how often that is what the agent finds likeliest
+
+
+def teaching(logits: Tensor, advice: Tensor) -> Lesson:
+    """Kickstarting (Schmitt et al. 2018) by a teacher that names one action: logits (T, B, A), advice (T, B)."""
+    loss = F.cross_entropy(logits.flatten(0, 1), advice.flatten())
+    return Lesson(loss, (logits.argmax(-1) == advice).float().mean())
 
 
 def clipped(rewards: Tensor, how: str) -> Tensor:

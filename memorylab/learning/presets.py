@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from memorylab.agent.config import AgentConfig, model_config
+from memorylab.envs.spec import scale_texts
 from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
 from memorylab.tasks.task import find_task
 
@@ -71,7 +72,6 @@ def laptop(task: str) -> TrainConfig:
     """Small pictures and network, more games, a larger learning rate; tasks that can begin easy do."""
     found = find_task(task)
     is_psychlab = found.family == "psychlab"
-    keyword, stages = next(iter(found.curriculum.items()), ("", ()))
     config = TrainConfig(
         task=task,
         preset="laptop",
@@ -98,7 +98,9 @@ def laptop(task: str) -> TrainConfig:
             cpc_every=4,
             reduction="mean",
         ),
-        curriculum=CurriculumConfig(keyword, stages),
+        curriculum=CurriculumConfig(
+            tuple(" ".join(scale_texts(stage)) for stage in found.curriculum), found.curriculum_share
+        ),
     )
     return for_faint_arrays(config) if task == "change_detection" else config
 

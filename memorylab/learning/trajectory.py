@@ -30,6 +30,7 @@ class Trajectory(NamedTuple):
     actions: Tensor  # (T + 1, B) int64: chosen at t
     log_mu: Tensor  # (T + 1, B): log-probability of that choice when it was made
     recalled: Any  # (T + 1, B, ...): what the memory reads found, a NamedTuple of the memory's own, or None
+    advice: Tensor | None  # (T + 1, B) int64: what a teacher would have chosen at t; None without one
     state: State  # working memory before the first step
 
     def state_dict(self) -> dict[str, Tensor]:
@@ -39,11 +40,13 @@ class Trajectory(NamedTuple):
         named |= {f"state{i}": part for i, part in enumerate(self.state)}
         if self.recalled is not None:
             named |= {f"recalled_{name}": p for name, p in self.recalled._asdict().items()}
+        if self.advice is not None:
+            named["advice"] = self.advice
         return named
 
 
-def empty_trajectory(agent: MemoryRecallAgent, unroll: int, num_envs: int) -> Trajectory:
-    """Room for so many steps of so many games."""
+def empty_trajectory(agent: MemoryRecallAgent, unroll: int, num_envs: int, is_taught: bool = False) -> Trajectory:
+    """Room for so many steps of so many games, with a teacher's advice or without."""
     c = agent.config
     lead = (unroll + 1, num_envs)
 
@@ -57,7 +60,8 @@ def empty_trajectory(agent: MemoryRecallAgent, unroll: int, num_envs: int) -> Tr
         resets=zeros(dtype=torch.bool),
     )
     recalled = agent.new_recalled(*lead)
-    return Trajectory(inputs, zeros(dtype=torch.int64), zeros(), recalled, agent.initial_state(num_envs))
+    advice = zeros(dtype=torch.int64) if is_taught else None
+    return Trajectory(inputs, zeros(dtype=torch.int64), zeros(), recalled, advice, agent.initial_state(num_envs))
 
 
 def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> Trajectory:
@@ -65,7 +69,8 @@ def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> T
     room = empty_trajectory(agent, 0, 0)
     recalled = None if room.recalled is None else type(room.recalled)(**part_of(named, "recalled_"))
     state = tuple(named[f"state{i}"] for i in range(len(room.state)))
-    return Trajectory(Inputs(**part_of(named, "inputs_")), named["actions"], named["log_mu"], recalled, state)
+    inputs = Inputs(**part_of(named, "inputs_"))
+    return Trajectory(inputs, named["actions"], named["log_mu"], recalled, named.get("advice"), state)
 
 
 def part_of(named: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -35,8 +35,13 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
-    """Earlier versions said `games` for num_envs, and had one auxiliary loss at most, by name, and a memory or not."""
+    """Earlier versions said `games` for num_envs, had one auxiliary loss at most, by name, a memory or not, and a
+    curriculum over one keyword."""
     config = {"num_envs" if name == "games" else name: value for name, value in config.items()}
+    if isinstance(config.get("curriculum"), dict) and "keyword" in config["curriculum"]:
+        curriculum = dict(config["curriculum"])
+        keyword = curriculum.pop("keyword")
+        config["curriculum"] = {**curriculum, "stages": [f"{keyword}={value}" for value in curriculum["stages"]]}
     if not isinstance(config.get("agent"), dict):
         return config  # somebody else's agent
     agent = dict(config["agent"])
@@ -45,6 +50,24 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
     if isinstance(agent.get("auxiliary"), str):
         agent["auxiliary"] = [] if agent["auxiliary"] == "none" else [agent["auxiliary"]]
     return {**config, "agent": agent}
+
+
+NO_TEACHER = "none"
+TAUGHT = " (taught"
+
+
+def model_name(config: Mapping[str, Any]) -> str:
+    """The model as reports call it: a run that had a teacher is never taken for one that had none."""
+    name, teacher = str(config["model"]), config.get("teacher", NO_TEACHER)
+    learner = config.get("learner", {})
+    if teacher == NO_TEACHER or not learner.get("teacher_weight", 1):
+        return name
+    return f"{name}{TAUGHT})" if teacher == "forgetting" else f"{name}{TAUGHT} by {teacher})"
+
+
+def untaught(name: str) -> str:
+    """The model itself, as the paper has it."""
+    return name.partition(TAUGHT)[0]
 
 
 def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

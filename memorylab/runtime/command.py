@@ -4,7 +4,7 @@ import argparse
 import importlib.util
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +14,7 @@ import tyro
 from memorylab.envs.batch import EnvBatch
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import PRESETS, preset_config
+from memorylab.runs.config import NO_TEACHER, model_name
 from memorylab.runtime.display import Display
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.options import ClusterOptions
@@ -32,7 +33,7 @@ class TrainOptions:
 
     config: tyro.conf.OmitArgPrefixes[TrainConfig]
     out: Path | None = None
-    """Folder of the run; runs/TASK-MODEL-PRESET-seedN if not given."""
+    """Folder of the run; runs/TASK-MODEL-PRESET-seedN (PRESET-taught with a teacher) if not given."""
     minutes: float | None = None
     """End when the run has trained so long in all, earlier calls included. A learning rate that falls reaches zero
     then, or after --steps if that comes first."""
@@ -107,9 +108,10 @@ def train(arguments: Sequence[str]) -> None:
     check_device(options.device)
     check_games(config)
     check_runtime(options)
-    name = f"{find_task(config.task).short}-{config.model}-{config.preset}-seed{config.seed}"
+    taught = "" if config.teacher == NO_TEACHER else "-taught"
+    name = f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
     out = options.out or Path("runs") / name
-    title = f"{config.model} on {config.task}, preset {config.preset}, in {out}"
+    title = f"{model_name(asdict(config))} on {config.task}, preset {config.preset}, in {out}"
     with Display(title, config.steps, options.minutes) as display:
         training = new_training(options, out, display)
         if training.step:

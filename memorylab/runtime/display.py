@@ -10,7 +10,7 @@ from memorylab.runtime.training import Report
 
 SHOWN = (
     "loss", "policy_gradient", "baseline", "entropy", "explained_variance", "cpc", "cpc_accuracy", "rec_image",
-    "gradient", "clipped_ratios", "policy_lag", "read_entropy", "recalled_age",
+    "gradient", "clipped_ratios", "policy_lag", "read_entropy", "recalled_age", "teacher_weight", "teacher_agreement",
 )  # fmt: skip
 LINE_SECONDS = 30.0
 
@@ -53,7 +53,7 @@ class Display:
         m = report.metrics
         return (
             f"{clock(report.seconds)} {report.step / 1e6:.2f}M steps {report.rate:,.0f}/s, {report.stage}: "
-            f"score {report.score:.2f}, {report.length:.0f} steps an episode;{levels}; "
+            f"score {report.score:.2f}{until(report)}, {report.length:.0f} steps an episode;{levels}; "
             f"loss {m.get('loss', 0):.3g} entropy {m.get('entropy', 0):.3f} lag {m.get('policy_lag', 0):.0f}; "
             f"{self.left(report)} left"
         )
@@ -65,13 +65,19 @@ class Display:
             table.add_column(justify="left")
         table.add_row("steps", f"{report.step:,}", "steps/s", f"{report.rate:,.0f}")
         table.add_row("time", clock(report.seconds), "left", self.left(report))
-        table.add_row("stage", report.stage, "score", f"{report.score:.2f} ({report.length:.0f} steps an episode)")
-        for name, score in report.levels.items():
-            table.add_row(name, f"{score:.2f}", "", "")
+        score = f"{report.score:.2f}{until(report)} ({report.length:.0f} steps an episode)"
+        table.add_row("stage", report.stage, "score", score)
+        for level, mean in report.levels.items():
+            table.add_row(level, f"{mean:.2f}", "", "")
         shown = [(name, f"{report.metrics[name]:.4g}") for name in SHOWN if name in report.metrics]
         for left, right in zip(shown[::2], [*shown[1::2], ("", "")], strict=False):
             table.add_row(*left, *right)
         return table
+
+
+def until(report: Report) -> str:
+    """What ends the stage; on the true level nothing does."""
+    return f" of {report.goal:.2f}" if report.goal < float("inf") else ""
 
 
 def clock(seconds: float) -> str:

@@ -26,6 +26,7 @@ from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner, Metrics
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode, part_of
+from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.protocol import (
     Checkpoint,
     Evaluated,
@@ -62,8 +63,9 @@ class InProcess:
         threads: int,
         stopwatch: Stopwatch,
         in_turns: bool = False,
+        teacher: str = NO_TEACHER,
     ):
-        self.make_env, self.learner, self.unroll = make_env, learner, unroll
+        self.make_env, self.learner, self.unroll, self.teacher = make_env, learner, unroll, teacher
         self.stopwatch, self.in_turns = stopwatch, in_turns
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
         self.sharing = Sharing()
@@ -93,7 +95,7 @@ class InProcess:
     def new_envs(self, stage: Stage) -> None:
         """See Runtime."""
         self.env = self.make_env(seed=stage.seed, **stage.keywords)
-        self.actor = Actor(self.env, self.own_agent, self.unroll, stage.seed)
+        self.actor = Actor(self.env, self.own_agent, self.unroll, stage.seed, self.teacher)
         self.waiting = None
 
     def advance(self, share_done: float, give_way: GiveWay = nobody_asks) -> Progress:
@@ -215,5 +217,5 @@ def training_here(
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
     learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
     make_env = partial(vector_env, config.game("train"), config.num_envs, threads=share.actor)
-    runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns)
+    runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns, config.teacher)
     return Training(config, folder, runtime, EvaluatorHere(config, learner.agent, threads), tell)

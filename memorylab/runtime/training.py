@@ -47,6 +47,7 @@ class Report:
     episodes: int
     levels: dict[str, float] = field(default_factory=dict)
     metrics: Metrics = field(default_factory=dict)
+    goal: float = float("inf")  # the score that ends the stage
 
 
 class Training:
@@ -163,7 +164,7 @@ class Training:
         self.step += progress.steps
         self.episodes += len(progress.episodes)
         self.recent.extend((episode.score, episode.length) for episode in progress.episodes)
-        if self.curriculum.tell(progress.episodes):
+        if self.curriculum.tell(progress.episodes, progress.steps):
             self.recent.clear()
             self.runtime.new_envs(self.stage())
 
@@ -221,10 +222,11 @@ class Training:
         self.folder.add_metrics(row | {name: f"{value:.6g}" for name, value in metrics.items()})
         self.folder.add_actors([{"step": self.step, **of_actor} for of_actor in actors])
         if self.board is not None:
-            for name, value in {"score": score, "steps_per_second": rate, **metrics, **self.levels}.items():
+            numbers = {"score": score, "steps_per_second": rate, "stage": self.curriculum.stage, **metrics}
+            for name, value in {**numbers, **self.levels}.items():
                 self.board.add_scalar(name, value, self.step)
-        levels = dict(self.levels)
-        self.tell(Report(self.step, self.seconds, rate, stage, score, length, self.episodes, levels, metrics))
+        levels, goal = dict(self.levels), self.curriculum.goal
+        self.tell(Report(self.step, self.seconds, rate, stage, score, length, self.episodes, levels, metrics, goal))
 
     def save(self) -> None:
         """A checkpoint of now."""
@@ -241,7 +243,7 @@ class Training:
             "levels": self.levels,
             "recent": list(self.recent),
             "evaluated": self.evaluated,
-            "curriculum": {"stage": self.curriculum.stage, "scores": list(self.curriculum.scores)},
+            "curriculum": self.curriculum.state_dict(),
         }
 
     def load_state_dict(self, facts: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 
 class Level(NamedTuple):
+    """What an episode of a level draws from."""
+
     scales: tuple[str, ...]  # one is drawn per episode
     stimuli: str  # "train" or "holdout"
 

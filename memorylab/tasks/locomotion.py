@@ -16,6 +16,7 @@ from memorylab.tasks.stepping import (
 )
 from memorylab.tasks.stimuli import load_nothing
 from memorylab.tasks.task import Task, scale_keywords
+from memorylab.world.jit import bind
 from memorylab.world.materials import build_materials
 from memorylab.world.rng import side_draw
 from memorylab.world.scene import draw_scene, scene_fields
@@ -39,29 +40,36 @@ rules = WalkedRules()  # those of a task, once `bind` has bound them
 
 
 def walked_fields(side: int) -> list[tuple]:
+    """The first fields of a game's record; `side` is the most cells that its grid may have across."""
     return [*EPISODE, *scene_fields(side), *WALKER]
 
 
 class SceneView(NamedTuple):
+    """What drawing reads and never changes, so that all games share it."""
+
     surfaces: np.ndarray  # materials, then the sky
     sky: int
 
 
 def build_scene_view(pictures: list[np.ndarray]) -> SceneView:
+    """With pictures, each (SIZE, SIZE, 3), as further materials after the usual ones."""
     materials = build_materials(pictures)
     return SceneView(np.concatenate([materials, build_sky().ravel()]), len(materials))
 
 
 @cache
 def plain_view() -> SceneView:
+    """Built once a process: all tasks that hang no pictures on their walls share it."""
     return build_scene_view([])
 
 
 def build_plain_view(games: int, width: int) -> SceneView:
+    """The same for any number of games and any width of picture."""
     return plain_view()
 
 
 def enter(game, scale, stimuli):
+    """Standing still, looking level, in a world without things; the task puts in its own."""
     game.v_x = 0.0
     game.v_z = 0.0
     game.pitch = 0.0
@@ -72,6 +80,7 @@ def enter(game, scale, stimuli):
 
 
 def play_frame(game, action, scale, stimuli):
+    """The task's own frame, then the clock, which ends what the task has not ended itself."""
     game.frame += 1
     reward = rules.play(game, action, scale, stimuli)
     if game.over == PLAYING and game.frame >= scale.frames:
@@ -80,29 +89,44 @@ def play_frame(game, action, scale, stimuli):
 
 
 def draw(game, number, view, stimuli, picture):
+    """From the walker's eyes; nothing but the game's record decides what is seen."""
     draw_scene(game, view.surfaces, view.sky, picture)
 
 
 def remembering(games, actions, start, stop):
+    """Acts by the rule of the player that remembers, in games `start` to `stop`."""
     for i in range(start, stop):
         actions[i] = rules.remember(games[i])
 
 
 def forgetting(games, actions, start, stop):
+    """The same by the rule of the player without memory."""
     for i in range(start, stop):
         actions[i] = rules.forget(games[i])
 
 
 def random(games, actions, start, stop):
+    """Every action is equally likely, at every step anew."""
     for i in range(start, stop):
         actions[i] = side_draw(games[i], RANDOM_ACTIONS, games[i].length, len(WALK_ACTIONS))
 
 
 def walked_task(
-    *, name: str, rules: WalkedRules, scales: Mapping[str, Any], report: Mapping[str, str], **parts: Any
+    *,
+    name: str,
+    rules: WalkedRules,
+    scales: Mapping[str, Any],
+    report: Mapping[str, str],
+    skill: Any = None,
+    **parts: Any,
 ) -> Task:
-    """A task that is walked through, from its rules; `parts` are fields of Task."""
+    """A task that is walked through, from its rules; `skill` is another `forget`, whose habits are better to imitate;
+    `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
+    compiled = compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players)
+    if skill is not None:
+        compiled["players"]["skilled"] = bind(forgetting, rules._replace(forget=skill), f"{name}_skilled")
+        compiled["teacher"] = "skilled"
     usual: dict[str, Any] = {"engine": "unity", "build_view": build_plain_view, "load_stimuli": load_nothing(name)}
     return Task(
         name=name,
@@ -110,6 +134,6 @@ def walked_task(
         scales=scales,
         keywords=scale_keywords(type(scales["small"])),
         report={**REPORT, **report},
-        **compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players),
+        **compiled,
         **(usual | parts),
     )

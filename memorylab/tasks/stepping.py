@@ -40,6 +40,7 @@ rules = GameRules()  # those of a task, once `bind` has bound them
 
 @jit
 def start_episode(game, seed, num_scales):
+    """What is new in every episode, whatever the task: its chance, its counts, which scale it has."""
     game.seed = seed
     game.key = episode_key(seed)
     game.draws = 0
@@ -98,6 +99,7 @@ def compile_game(
 
 
 def check_rules(kind: str, name: str, given: Any) -> None:
+    """Names the first rule that is missing or not compiled."""
     for rule, value in given._asdict().items():
         if value is None:
             raise ValueError(f"the task {name} has no rule {rule!r}; {kind} needs {', '.join(given._fields)}")

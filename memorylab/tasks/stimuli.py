@@ -20,6 +20,8 @@ PICTURE_HALVES = {"train": "1200 objects with even ids", "holdout": "1200 object
 
 
 class Pictures(NamedTuple):
+    """All that one half of the pictures holds."""
+
     pictures: np.ndarray  # (number, side, side) texels
 
 
@@ -32,6 +34,8 @@ class Digits(NamedTuple):
 
 
 class Nothing(NamedTuple):
+    """Stands for stimuli that a task draws itself."""
+
     holdout: int
 
 
@@ -51,6 +55,7 @@ def load_nothing(name: str) -> Callable:
 
 @lru_cache(maxsize=4)  # a second to read, and read anew for every evaluation
 def packaged_pictures(split: str, side: int) -> np.ndarray:
+    """One half of the packaged pictures, (1200, side, side) texels."""
     with Image.open(DATA / "objects.webp") as image:
         atlas = image.convert("RGB")
     corners = ((n // COLUMNS * TILE, n % COLUMNS * TILE) for n in range(HOLDOUT[split], COUNT, 2))
@@ -92,6 +97,7 @@ def read_picture(path: Path, side: int) -> Image.Image:
 
 
 def load_pictures(split: str, side: int, source: Path | None, needed: int) -> Pictures:
+    """The packaged pictures or those of the folder `source`; refuses a half with fewer than `needed`."""
     pictures = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
     if len(pictures) < needed:
         raise ValueError(
@@ -142,5 +148,6 @@ def load_digits(split: str, what_side: int, where_side: int, source: Path | None
 
 
 def resized(groups: Iterable[np.ndarray], side: int) -> np.ndarray:
+    """Grey digits of all groups in a row, as texels."""
     grey = [softened(Image.fromarray(image), side) for group in groups for image in np.ascontiguousarray(group)]
     return np.stack(grey) * np.uint32(0x010101)

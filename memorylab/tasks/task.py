@@ -1,17 +1,15 @@
 """What a task is to the rest of the house, and where one is found."""
 
 import importlib
-import os
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from memorylab.extensions import load_extensions, note_addition
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.stepping import EPISODE
 
@@ -23,7 +21,9 @@ class Scale(Protocol):
         """The same as a row for compiled code; says what is wrong with a value that cannot be played."""
         ...
 
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The same for people, as tables show it."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,9 @@ class Task:
     stimuli: Mapping[str, str] = field(default_factory=dict)  # what the halves train and holdout are
     instructions: tuple[str, ...] = ()  # what a person is told before a level, in the order things happen
     counter: tuple[str, str] | None = None  # what a person may count besides the score: field of the record, its name
-    curriculum: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # scale keyword -> stages, easiest first
+    curriculum: tuple[Mapping[str, Any], ...] = ()  # stages before the true level, easiest first, as scale keywords
+    curriculum_share: float = 0.8  # of the remembering player's score passes a stage
+    teacher: str = "forgetting"  # the player from whom skills are learned: what it does can be seen or remembered
     card_step: int = 0  # the step of an episode that shows the task best
 
     def __reduce__(self):
@@ -70,6 +72,7 @@ class Task:
         return {keyword: (number,) if isinstance(usual, tuple) else number}
 
     def check_keywords(self, changes: Mapping[str, Any]) -> None:
+        """Refuses a keyword that this task's scales do not have."""
         for name in changes:
             if name not in self.keywords:
                 raise TypeError(
@@ -95,14 +98,12 @@ PACKAGED = {  # short name -> module, which is called as its task is
     "ti": "rooms.transitive_inference",
 }
 TASKS = tuple(module.rpartition(".")[2] for module in PACKAGED.values())
-TASK_FILES = "MEMORYLAB_TASKS"  # an environment variable, so that child processes and workers see them too
-ENTRY_POINTS = "memorylab.tasks"
 added: dict[str, Task] = {}
 
 
 @cache
 def load_task(short: str) -> Task:
-    # Imported on first use, so that one task does not wait for the twelve others.
+    """Imported on first use, so that one task does not wait for the twelve others."""
     return replace(importlib.import_module(f"memorylab.tasks.{PACKAGED[short]}").TASK, short=short)
 
 
@@ -120,7 +121,7 @@ def find_task(name: str) -> Task:
 
 def task_names() -> tuple[str, ...]:
     """Every task: the package's in the paper's order, then those that users added."""
-    load_additions()
+    load_extensions()
     return (*TASKS, *added)
 
 
@@ -131,11 +132,13 @@ def short_names() -> dict[str, str]:
 
 
 def add_task(task: Task) -> None:
+    """To the registry, unless something is wrong with it or its name is taken."""
     check_task(task)
     for name in (task.name, task.short):
         if name in {*TASKS, *PACKAGED, *added, *(other.short for other in added.values())}:
             raise ValueError(f"there is a task called {name!r} already; give yours another name")
     added[task.name] = task
+    note_addition(task.name)
 
 
 def check_task(task: Any) -> None:
@@ -159,50 +162,18 @@ def check_task(task: Any) -> None:
         np.array([scale.record() for scale in task.scales.values()], task.scale_record)
     except (TypeError, ValueError) as problem:
         raise ValueError(f"a scale of the task {task.name} does not fit its record: {problem}") from problem
-
-
-@cache
-def load_additions() -> None:
-    """Import what may add tasks: files named by the environment, and modules that installed packages name."""
-    paths = [Path(path).resolve() for path in os.environ.get(TASK_FILES, "").split(os.pathsep) if path]
-    if paths:
-        os.environ[TASK_FILES] = os.pathsep.join(map(str, paths))  # for processes that work in another folder
-    for path in paths:
-        import_file(path)
-    for entry in entry_points(group=ENTRY_POINTS):
-        try:
-            entry.load()
-        except Exception as problem:
-            raise ValueError(f"the entry point {entry.value} cannot be used: {problem}") from problem
-
-
-def import_file(path: Path) -> None:
-    """As `python path` would: what stands beside the file can be imported, too."""
-    if not path.is_file():
-        raise ValueError(f"{TASK_FILES}: there is no file {path}")
-    for name in ("__main__", path.stem):
-        if is_module_of(sys.modules.get(name), path):
-            return  # it is the script that runs, or was imported by it
-    before = len(added)
-    sys.path.append(str(path.parent))
-    try:
-        module = importlib.import_module(path.stem)
-    except Exception as problem:
-        raise ValueError(f"{TASK_FILES}: {path} cannot be used: {problem}") from problem
-    if not is_module_of(module, path):
-        raise ValueError(f"{TASK_FILES}: there is another module called {path.stem!r}; give {path} another name")
-    if len(added) == before:
-        raise ValueError(f"{TASK_FILES}: {path} adds no task; it should call memorylab.register_task")
-
-
-def is_module_of(module: Any, path: Path) -> bool:
-    return Path(getattr(module, "__file__", None) or "").resolve() == path
+    for stage in task.curriculum:
+        if not isinstance(stage, Mapping):
+            raise ValueError(f"a stage of the task {task.name} is a dictionary of scale keywords, not {stage!r}")
+        task.check_keywords(stage)
 
 
 def check_level(level: str) -> None:
+    """Refuses a level that no task has."""
     if level not in LEVELS:
         raise ValueError(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
 
 
 def scale_keywords(scale: type) -> tuple[str, ...]:
+    """Every field of a scale may be set by a user."""
     return tuple(field.name for field in fields(scale))

@@ -12,7 +12,7 @@ from memorylab.learning import actor
 from memorylab.learning.trained import load_trained
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
-from memorylab.web.recording import Moment, Performer, described, place_of, plan_of
+from memorylab.web.recording import Moment, Performer, described, place_of, plan_facts
 
 
 def agent_player(
@@ -54,7 +54,7 @@ def moments(env: MemoryVectorEnv, player: actor.Player) -> Iterator[Moment]:
     """The first episode of a player's only game."""
     ended: list = []
     while not ended:
-        place, plan = place_of(env.batch), plan_of(env.batch)
+        place, plan = place_of(env.batch), plan_facts(env.batch)
         inputs, output, actions, ended = player.play()
         ages: list[int] = []
         weights: list[float] = []

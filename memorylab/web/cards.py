@@ -8,6 +8,7 @@ import io
 import numpy as np
 from PIL import Image
 
+from memorylab.envs.spec import GameSpec
 from memorylab.runs.files import replacing
 from memorylab.tasks.task import TASKS, find_task
 from memorylab.web.game import VIEWS, new_batch
@@ -18,7 +19,7 @@ CARD_SEED = 3
 
 def draw_card(task: str) -> bytes:
     """A moment of the task, as a remembering player sees it."""
-    batch = new_batch(task, "train", VIEWS["agent"])
+    batch = new_batch(GameSpec(task, size=VIEWS["agent"]))
     action = np.zeros(1, np.int64)
     batch.begin(batch.seed([CARD_SEED]), np.ones(1, np.bool_), batch.pictures)
     for _ in range(find_task(task).card_step):

@@ -1,34 +1,39 @@
 """What the page on which people play shows before the first game: the tasks, and a picture of each."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from memorylab.envs.spec import GameSpec, scale_texts
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import Task, find_task, task_names
+from memorylab.tasks.task import find_task, task_names
 from memorylab.web.cards import draw_card
 from memorylab.web.game import actions_of
 from memorylab.web.pages import CARDS, fixed_route
 
 
-def catalogue() -> list[dict[str, Any]]:
-    """What the page shows of each task."""
-    return [described(find_task(name)) for name in task_names()]
+def every_task() -> list[GameSpec]:
+    """As the paper has them."""
+    return [GameSpec(name) for name in task_names()]
 
 
-def described(task: Task) -> dict[str, Any]:
-    """A task as the page shows it."""
+def described(game: GameSpec) -> dict[str, Any]:
+    """A task as the page shows it; another game than the paper's says so in its title."""
+    task = find_task(game.task)
+    scales = {name: task.scales_of(name, **game.scale) for name in LEVELS}
     levels = [
-        {"name": name, "stimuli": level.stimuli, "scale": " or ".join(scale.text() for scale in task.scales_of(name))}
+        {"name": name, "stimuli": level.stimuli, "scale": " or ".join(scale.text() for scale in scales[name])}
         for name, level in LEVELS.items()
     ]
+    own = [*scale_texts(game.scale), *(["own stimuli"] if game.stimuli else [])]  # the folder is nobody's business
     return {
         "name": task.name,
         "short": task.short,
-        "title": task.title,
+        "title": f"{task.title} ({', '.join(own)})" if own else task.title,
         "rule": task.rule,
         "instructions": task.instructions,
         "actions": actions_of(task),
@@ -36,9 +41,13 @@ def described(task: Task) -> dict[str, Any]:
     }
 
 
-async def send_catalogue(request: Request) -> Response:
-    """All tasks and levels."""
-    return JSONResponse(await asyncio.to_thread(catalogue))
+def catalogue_route(games: Sequence[GameSpec]) -> Route:
+    """All tasks and levels that are offered."""
+
+    async def answer(request: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(lambda: [described(game) for game in games]))
+
+    return Route("/tasks", answer)
 
 
 def card_route(task: str) -> Route:

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from memorylab.envs.batch import EnvBatch
+from memorylab.envs.spec import GameSpec
+from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.web import watch as watching
 from memorylab.web.dashboard import dashboard_app
 from memorylab.web.play import play_app
@@ -13,9 +16,17 @@ from memorylab.web.store import EpisodeStore
 __all__ = ["EpisodeStore", "dashboard", "export_episode", "human_player", "play", "scripted_player", "watch"]
 
 
-def play(scores: Path, host: str, port: int) -> None:
-    """Serve the page on which people play."""
-    serve(play_app(EpisodeStore(scores)), host, port, "Play here")
+def play(game: GameSpec | None, scores: Path, host: str, port: int) -> None:
+    """Serve the page on which people play one game, or all tasks."""
+    if game:
+        check_game(game)
+    serve(play_app(EpisodeStore(scores), [game] if game else None), host, port, "Play here")
+
+
+def check_game(game: GameSpec) -> None:
+    """Or one sentence. The paper's levels have all scales and both halves of the stimuli."""
+    for level in PAPER_LEVELS:
+        EnvBatch(game.changed(level), 1, threads=1)
 
 
 def watch(player: Performer, seed: int, host: str, port: int) -> None:

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memorylab.runs import RunFolder, read_config, read_scores, standard_error
+from memorylab.runs.config import model_name
 from memorylab.web.pages import page_routes
 
 MAX_POINTS = 300  # of a curve; more cannot be seen
@@ -54,7 +55,8 @@ class Runs:
             config = read_config(folder)
         except (ValueError, OSError) as problem:
             return {"name": name, "problem": f"config.json cannot be read: {problem}", "curves": {}, "levels": {}}
-        facts = {key: str(config.get(key, "")) for key in ("task", "model", "preset", "seed")}
+        facts = {key: str(config.get(key, "")) for key in ("task", "preset", "seed")}
+        facts["model"] = model_name(config) if "model" in config else ""
         rows = RunFolder(folder).read_metrics()
         stage = rows[-1].get("stage", "") if rows else ""
         return {"name": name, **facts, "stage": stage, "curves": curves(rows), "levels": levels(folder)}

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
-from memorylab.tasks.task import Task, find_task
+from memorylab.tasks.task import Task
 from memorylab.world.rng import SEED_BITS
 from memorylab.world.walking import STICKS
 
@@ -27,11 +27,8 @@ loading = Lock()
 class PlayedEpisode:
     """All that is needed to see it again, bit for bit."""
 
-    task: str
-    level: str
+    game: GameSpec
     seed: int
-    height: int
-    width: int
     actions: bytes  # one byte a step: places in `actions_of(task)`
     rewards: np.ndarray  # float32, one a step
 
@@ -52,27 +49,27 @@ def new_seed() -> int:
 
 
 @lru_cache(maxsize=16)
-def loaded(task: str, level: str, size: tuple[int, int]) -> EnvBatch:
+def loaded(game: GameSpec) -> EnvBatch:
     """A game that others are copied from: compiled, with its stimuli, which take seconds to load."""
-    batch = EnvBatch(GameSpec(task, level, size), 1, threads=1)
+    batch = EnvBatch(game, 1, threads=1)
     batch.begin(batch.seed([0]), EVERYONE, batch.pictures)
     batch.step(np.zeros(1, np.int64), batch.pictures, autoreset=False)
     return batch
 
 
-def new_batch(task: str, level: str, size: tuple[int, int]) -> EnvBatch:
+def new_batch(game: GameSpec) -> EnvBatch:
     """One game that nobody else plays."""
     with loading:
-        batch = loaded(find_task(task).name, level, size)
+        batch = loaded(game)
     return deepcopy(batch, {id(batch.stimuli): batch.stimuli})  # stimuli are only read: all copies share them
 
 
 class PlayedGame:
-    """One episode of a level, from a seed, at a size of picture."""
+    """One episode, from a seed."""
 
-    def __init__(self, task: str, level: str, seed: int, size: tuple[int, int]):
-        self.batch = new_batch(task, level, size)
-        self.seed, self.size = seed, size
+    def __init__(self, game: GameSpec, seed: int):
+        self.batch = new_batch(game)
+        self.spec, self.seed = replace(game, task=self.batch.task.name), seed
         self.nothing = actions_of(self.batch.task).index(NOTHING)
         self.action = np.zeros(1, np.int64)
         self.actions = bytearray()
@@ -136,15 +133,12 @@ class PlayedGame:
 
     def episode(self) -> PlayedEpisode:
         """What has been played so far."""
-        rewards = np.array(self.rewards, np.float32)
-        return PlayedEpisode(
-            self.batch.task.name, self.batch.level, self.seed, *self.size, bytes(self.actions), rewards
-        )  # fmt: skip
+        return PlayedEpisode(self.spec, self.seed, bytes(self.actions), np.array(self.rewards, np.float32))
 
 
 def replay(episode: PlayedEpisode) -> Iterator[PlayedGame]:
     """The game before its first step, then after each; the same pictures and rewards as when it was played."""
-    game = PlayedGame(episode.task, episode.level, episode.seed, (episode.height, episode.width))
+    game = PlayedGame(episode.game, episode.seed)
     yield game
     for action in episode.actions:
         game.step(action)

@@ -12,18 +12,20 @@ import time
 import unicodedata
 import zlib
 from collections import deque
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
 from starlette.applications import Starlette
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDisconnected
 
+from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import task_names
-from memorylab.web.catalogue import card_route, send_catalogue
+from memorylab.web.catalogue import card_route, catalogue_route, every_task
 from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_seed
 from memorylab.web.pages import page_routes
 from memorylab.web.store import EpisodeStore
@@ -51,8 +53,9 @@ class Refused(Exception):
 class Room:
     """Everyone at play."""
 
-    def __init__(self, store: EpisodeStore):
+    def __init__(self, store: EpisodeStore, games: Sequence[GameSpec]):
         self.store = store
+        self.games = {game.task: game for game in games}
         self.players = 0
 
     async def enter(self, socket: WebSocket) -> None:
@@ -64,7 +67,7 @@ class Room:
             return
         self.players += 1
         try:
-            await Seat(socket, self.store).play()
+            await Seat(socket, self.store, self.games).play()
         except (WebSocketDisconnect, WebSocketDisconnected, TimeoutError):
             log.debug("a player has left")
         finally:
@@ -74,8 +77,8 @@ class Room:
 class Seat:
     """One player and one episode."""
 
-    def __init__(self, socket: WebSocket, store: EpisodeStore):
-        self.socket, self.store = socket, store
+    def __init__(self, socket: WebSocket, store: EpisodeStore, games: Mapping[str, GameSpec]):
+        self.socket, self.store, self.games = socket, store, games
         self.bad_messages = 0
         self.times: deque[float] = deque(maxlen=MAX_MESSAGES_PER_SECOND)
         self.held = self.tapped = 0
@@ -92,7 +95,8 @@ class Seat:
             return
         self.practice = asked["practice"]
         size = VIEWS[asked["view"]]
-        self.game = await asyncio.to_thread(PlayedGame, asked["task"], asked["level"], new_seed(), size)
+        spec = replace(self.games[asked["task"]], level=asked["level"], size=size)
+        self.game = await asyncio.to_thread(PlayedGame, spec, new_seed())
         self.held = self.tapped = self.game.nothing
         await self.say("begun", seconds=self.game.seconds, counter=self.game.counted(), size=size)
         await self.send_picture()
@@ -135,9 +139,9 @@ class Seat:
     async def tell_end(self, number: int | None, seconds: float) -> None:
         """What the episode came to."""
         await self.send_picture()
-        task, level = self.game.batch.task.name, self.game.batch.level
-        human = paper_scores().get((task, "human", level))
-        scores = await asyncio.to_thread(self.store.scores, task, level, self.game.size)
+        spec = self.game.spec
+        human = None if spec.own else paper_scores().get((spec.task, "human", spec.level))
+        scores = await asyncio.to_thread(self.store.scores, spec)
         await self.say(
             "over",
             episode=number,
@@ -240,7 +244,7 @@ class Seat:
                 await self.hang_up("more messages than a page would send")
             self.times.append(now)
             try:
-                return understood(message.get("text"))
+                return understood(message.get("text"), self.games)
             except Refused as problem:
                 await self.refuse(str(problem))
 
@@ -272,7 +276,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-def understood(text: str | None) -> dict[str, Any]:
+def understood(text: str | None, tasks: Container[str]) -> dict[str, Any]:
     """A message with exactly the fields it should have, each with a value it can have."""
     if text is None:
         raise Refused("a message must be text")
@@ -287,7 +291,7 @@ def understood(text: str | None) -> dict[str, Any]:
         raise Refused(f"{message['do']} takes {', '.join(fields) or 'nothing else'}")
     for name, allowed in fields.items():
         check_field(name, message[name], allowed)
-    if message["do"] == "begin" and message["task"] not in task_names():
+    if message["do"] == "begin" and message["task"] not in tasks:
         raise Refused("task has a value that it cannot have")
     if "name" in message:
         message["name"] = plain_name(message["name"])
@@ -307,13 +311,14 @@ def plain_name(name: str) -> str | None:
     return " ".join(kept.split())[:MAX_NAME].strip() or None
 
 
-def play_app(store: EpisodeStore) -> Starlette:
-    """The page, its files and the games."""
+def play_app(store: EpisodeStore, games: Sequence[GameSpec] | None = None) -> Starlette:
+    """The page, its files and the games, one a task: all of them if not given, as the paper has them."""
+    games = every_task() if games is None else games
     return Starlette(
         routes=[
             *page_routes("play.html", "play.js"),
-            Route("/tasks", send_catalogue),
-            *map(card_route, task_names()),
-            WebSocketRoute("/play", Room(store).enter),
+            catalogue_route(games),
+            *(card_route(game.task) for game in games),
+            WebSocketRoute("/play", Room(store, games).enter),
         ]
     )

@@ -12,7 +12,7 @@ import numpy as np
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import vector_env
-from memorylab.laboratory.snapshot import average_colour
+from memorylab.laboratory.plan import Colour, plan_of
 from memorylab.tasks.task import find_task
 from memorylab.web.game import actions_of, replay
 from memorylab.web.store import Played
@@ -116,40 +116,28 @@ def place_of(batch: EnvBatch) -> dict[str, float] | None:
     return {name: round(float(game[name]), 2) for name in ("x", "z", "yaw")}
 
 
-def plan_of(batch: EnvBatch) -> dict[str, Any] | None:
-    """Walls, blocks and ovals, and where the goal is; north is up."""
-    game = batch.records[0]
-    if "solid" not in game.dtype.names:
+def plan_facts(batch: EnvBatch) -> dict[str, Any] | None:
+    """Walls, blocks and ovals, and where the goal is, as the page draws them."""
+    plan = plan_of(batch)
+    if plan is None:
         return None
-    rows, columns = int(game["rows"]), int(game["columns"])
-    boxes = zip(game["boxes"][: game["num_boxes"]], game["box_material"], strict=False)
-    ovals = zip(game["ovals"][: game["num_ovals"]], game["oval_material"], strict=False)
-    plan: dict[str, Any] = {
-        "cell": float(game["cell"]),
-        "solid": ["".join("#" if s else "." for s in row[:columns]) for row in game["solid"][:rows]],
-        "boxes": [
-            [*rounded(west, east, south, north), hexadecimal(batch, material)]
-            for (west, east, _, top, south, north), material in boxes
-            if top > 0
-        ],
-        "ovals": [[*rounded(x, z, radius), hexadecimal(batch, material)] for (x, _, z, radius, _), material in ovals],
+    facts: dict[str, Any] = {
+        "cell": plan.cell,
+        "solid": ["".join(".#"[is_solid] for is_solid in row) for row in plan.solid.astype(int)],
+        "boxes": [[*rounded(*edges), hexadecimal(colour)] for *edges, colour in plan.blocks],
+        "ovals": [[*rounded(*place), hexadecimal(colour)] for *place, colour in plan.ovals],
     }
-    if "goal_x" in game.dtype.names:
-        plan["goal"] = rounded(game["goal_x"], game["goal_z"])
-    elif "goal_row" in game.dtype.names:
-        middle = [(float(game[name]) + 0.5) * plan["cell"] for name in ("goal_column", "goal_row")]
-        plan["goal"] = rounded(*middle)
-    return plan
+    return {**facts, "goal": rounded(*plan.goal)} if plan.goal else facts
 
 
 def rounded(*values: float) -> list[float]:
     """To centimetres."""
-    return [round(float(value), 2) for value in values]
+    return [round(value, 2) for value in values]
 
 
-def hexadecimal(batch: EnvBatch, material: int) -> str:
-    """The colour of a material."""
-    return "#{:02x}{:02x}{:02x}".format(*average_colour(batch, material))
+def hexadecimal(colour: Colour) -> str:
+    """As a browser reads it."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 # --- players without a mind to look into
@@ -180,7 +168,9 @@ def scripted_player(game: GameSpec, name: str) -> Performer:
         is_over = False
         while not is_over:
             env.batch.act(name, action)
-            moment = Moment(pictures[0].copy(), int(action[0]), 0.0, place=place_of(env.batch), plan=plan_of(env.batch))
+            moment = Moment(
+                pictures[0].copy(), int(action[0]), 0.0, place=place_of(env.batch), plan=plan_facts(env.batch)
+            )
             pictures, rewards, terminated, truncated, _ = env.step(action)
             moment.reward, is_over = float(rewards[0]), bool(terminated[0] or truncated[0])
             yield moment
@@ -195,10 +185,9 @@ def human_player(played: Played) -> Performer:
     def play(seed: int) -> Iterator[Moment]:
         steps = zip(replay(episode), episode.actions, episode.rewards, strict=False)
         for game, action, reward in steps:
-            place, plan = place_of(game.batch), plan_of(game.batch)
+            place, plan = place_of(game.batch), plan_facts(game.batch)
             yield Moment(game.picture.copy(), action, float(reward), place=place, plan=plan)
 
     name = f"{played.player or 'someone'}, episode {played.id}"
-    actions = actions_of(find_task(episode.task))
-    facts = described(GameSpec(episode.task, episode.level, (episode.height, episode.width)), name, actions)
+    facts = described(episode.game, name, actions_of(find_task(episode.game.task)))
     return Performer({**facts, "is_only": True}, play)

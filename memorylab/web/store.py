@@ -1,7 +1,7 @@
 """What people played: one SQLite file."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from memorylab.envs.spec import GameSpec, parse_scale, scale_texts
 from memorylab.runs.scores import standard_error
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import task_names
@@ -32,7 +33,9 @@ CREATE TABLE IF NOT EXISTS episodes (
     rewards BLOB NOT NULL,       -- little-endian float32, one a step
     began TEXT NOT NULL,         -- UTC
     seconds REAL NOT NULL,       -- by the clock on the wall
-    version TEXT NOT NULL        -- of memorylab, whose rules were played
+    version TEXT NOT NULL,       -- of memorylab, whose rules were played
+    scale TEXT NOT NULL DEFAULT '',    -- what of the level's scale was changed, such as trials=8
+    stimuli TEXT NOT NULL DEFAULT ''   -- a folder of the user's own
 );
 CREATE INDEX IF NOT EXISTS by_level ON episodes (outcome, task, level);
 """
@@ -61,6 +64,7 @@ class HumanScore:
     standard_error: float
     n: int
     source: str
+    own: str = ""  # what makes it another game than the paper's; empty if nothing does
 
 
 class EpisodeStore:
@@ -75,6 +79,7 @@ class EpisodeStore:
             with self.open() as database:
                 database.execute("PRAGMA journal_mode=WAL")  # readers never wait for a player who finishes
                 database.executescript(SCHEMA)
+                add_columns(database)
         except sqlite3.DatabaseError as problem:
             raise ValueError(f"{path} is not a file of human scores: {problem}") from problem
 
@@ -91,11 +96,8 @@ class EpisodeStore:
         row = {
             "outcome": outcome,
             "player": player,
-            "task": episode.task,
-            "level": episode.level,
+            **columns_of(episode.game),
             "seed": episode.seed,
-            "height": episode.height,
-            "width": episode.width,
             "score": episode.score,
             "steps": len(episode.actions),
             "actions": episode.actions,
@@ -122,32 +124,58 @@ class EpisodeStore:
         with self.open() as database:
             return [played(row) for row in database.execute("SELECT * FROM episodes ORDER BY id")]
 
-    def scores(self, task: str, level: str, view: tuple[int, int]) -> list[float]:
-        """Of all finished episodes of a level, in the order they were played."""
-        question = """SELECT score FROM episodes WHERE outcome = 'finished' AND task = ? AND level = ?
-                      AND height = ? AND width = ? ORDER BY id"""
+    def scores(self, game: GameSpec) -> list[float]:
+        """Of all finished episodes of a game, in the order they were played."""
+        same = " AND ".join(f"{name} = :{name}" for name in columns_of(game))
+        question = f"SELECT score FROM episodes WHERE outcome = 'finished' AND {same} ORDER BY id"
         with self.open() as database:
-            return [row["score"] for row in database.execute(question, (task, level, *view))]
+            return [row["score"] for row in database.execute(question, columns_of(game))]
 
     def human_scores(self) -> list[HumanScore]:
-        """Of the finished episodes, per level and size of view; aborted ones do not count."""
-        question = "SELECT DISTINCT task, level, height, width FROM episodes WHERE outcome = 'finished'"
+        """Of the finished episodes, per level and size of view, those of changed levels apart; aborted ones do not
+        count."""
+        question = f"SELECT DISTINCT {', '.join(GAME)} FROM episodes WHERE outcome = 'finished'"
         with self.open() as database:
-            found = [tuple(row) for row in database.execute(question)]
+            found = database.execute(question).fetchall()
         known = task_names()
-        order = [*known, *sorted({task for task, *_ in found} - {*known})], list(LEVELS)
-        rows = []
-        for task, level, *view in sorted(found, key=lambda row: (*map(list.index, order, row), row[2:])):
-            scores = np.array(self.scores(task, level, (view[0], view[1])))
-            source = f"people, {view[0]} x {view[1]} pictures"
-            rows.append(HumanScore(task, level, float(scores.mean()), standard_error(scores), len(scores), source))
-        return rows
+        order = [*known, *sorted({row["task"] for row in found} - {*known})], list(LEVELS)
+        rows = sorted(found, key=lambda row: (*map(list.index, order, row), row["scale"], row["stimuli"], *row))
+        return [human_score(game, self.scores(game)) for game in map(game_of, rows)]
+
+
+# --- rows of the file
+
+GAME = ("task", "level", "height", "width", "scale", "stimuli")  # the columns that tell which game was played
+
+
+def columns_of(game: GameSpec) -> dict[str, Any]:
+    """A game as a row has it."""
+    changes = " ".join(scale_texts(game.scale)), str(game.stimuli or "")
+    return dict(zip(GAME, (game.task, game.level, *game.size, *changes), strict=True))
+
+
+def game_of(row: Any) -> GameSpec:
+    """And back."""
+    scale = parse_scale(row["task"], row["scale"].split()) if row["scale"] else {}
+    return GameSpec(row["task"], row["level"], (row["height"], row["width"]), row["stimuli"] or None, scale)
+
+
+def human_score(game: GameSpec, scores: Sequence[float]) -> HumanScore:
+    """What people scored in one game."""
+    error, source = standard_error(np.array(scores)), f"people, {game.size[0]} x {game.size[1]} pictures"
+    return HumanScore(game.task, game.level, float(np.mean(scores)), error, len(scores), source, game.own)
+
+
+def add_columns(database: sqlite3.Connection) -> None:
+    """Those that a file of an earlier version does not have."""
+    known = {row["name"] for row in database.execute("PRAGMA table_info(episodes)")}
+    for name in {"scale", "stimuli"} - known:
+        database.execute(f"ALTER TABLE episodes ADD COLUMN {name} TEXT NOT NULL DEFAULT ''")
 
 
 def played(row: Any) -> Played:
     """From a row of the file."""
     rewards = np.frombuffer(row["rewards"], "<f4").astype(np.float32)
-    names = ("task", "level", "seed", "height", "width", "actions")
-    episode = PlayedEpisode(**{name: row[name] for name in names}, rewards=rewards)
+    episode = PlayedEpisode(game_of(row), row["seed"], row["actions"], rewards)
     began = datetime.fromisoformat(row["began"])
     return Played(row["id"], row["outcome"], row["player"], began, row["seconds"], row["version"], episode)

@@ -16,6 +16,7 @@ ONE = 256  # a full weight
 
 
 def rgb(red: int, green: int, blue: int) -> np.uint32:
+    """One colour as a texel."""
     return np.uint32(red | green << 8 | blue << 16)
 
 
@@ -48,6 +49,7 @@ def blended(under, over, weight):
 
 @jit
 def clear(canvas, colour):
+    """One colour everywhere."""
     for row in range(canvas.shape[0]):
         for column in range(canvas.shape[1]):
             canvas[row, column] = colour
@@ -62,6 +64,7 @@ def covered(cell, low, high):
 
 @jit
 def fill_box(canvas, left, top, width, height, colour):
+    """An upright rectangle, by its top left corner and its sides."""
     size = canvas.shape[0]
     x_0, x_1, y_0, y_1 = left * size, (left + width) * size, top * size, (top + height) * size
     edge = TEXELS_PER_PIXEL  # what touches the canvas's edge goes on behind it

@@ -100,6 +100,7 @@ def prepare_sky(sky, columns, rays, sky_start):
 
 @jit(fastmath=True, inline=True)
 def least(values, columns):
+    """Among the first `columns` values."""
     found = values[0]
     for i in range(columns):
         if values[i] < found:
@@ -109,6 +110,7 @@ def least(values, columns):
 
 @jit(fastmath=True, inline=True)
 def greatest(values, columns):
+    """The same from above."""
     found = values[0]
     for i in range(columns):
         if values[i] > found:

@@ -36,6 +36,7 @@ def bind(template: Callable, rules: Any, name: str) -> Any:
 
 
 def is_compiled(function: Any) -> bool:
+    """By `jit` or `bind`, even if its first call is still to come."""
     return isinstance(function, Dispatcher)
 
 
@@ -50,10 +51,12 @@ def stamped(function: Callable, stamp: str | None, **options: Any) -> Any:
 
 
 def file_of(function: Callable) -> Path:
+    """Where its code was written, even if `bind` copied it."""
     return Path(function.__code__.co_filename)
 
 
 def stamp_of(dispatcher: Any) -> str | None:
+    """What `stamped` gave a function; None if it has no cache."""
     cache_file = getattr(dispatcher._cache, "_cache_file", None)
     return cache_file and cache_file._source_stamp
 
@@ -70,15 +73,18 @@ def source_stamp(file: Path) -> str | None:
 
 @cache
 def package_digest() -> str:
+    """Read once a process: an edit counts from the next one on."""
     return digest(path for part in COMPILED_PARTS for path in sorted((PACKAGE / part).rglob("*.py")))
 
 
 @cache
 def folder_digest(folder: Path) -> str:
+    """The same for a user's folder, without what lies below it."""
     return digest(sorted(folder.glob("*.py")))
 
 
 def digest(paths: Iterable[Path]) -> str:
+    """Of the contents alone, in the order given."""
     found = hashlib.sha256()
     for path in paths:
         found.update(path.read_bytes())

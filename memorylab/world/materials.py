@@ -22,15 +22,18 @@ COLOURS = {
 
 
 def coordinates() -> tuple[np.ndarray, np.ndarray]:
+    """x and y of every texel's middle, from 0 to 1."""
     y, x = (np.mgrid[:SIZE, :SIZE] + 0.5) / SIZE
     return x, y
 
 
 def tinted(shade: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
+    """Shades of one colour, (SIZE, SIZE, 3)."""
     return shade[..., None] * np.array(colour)
 
 
 def grain(seed: int, strength: float) -> np.ndarray:
+    """Noise around 1, the same for the same seed: large surfaces would look flat without it."""
     return 1 + strength * (np.random.default_rng(seed).random((SIZE, SIZE)) - 0.5)
 
 
@@ -45,6 +48,7 @@ def bricks(colour: tuple[int, int, int], seed: int) -> np.ndarray:
 
 
 def planks(colour: tuple[int, int, int], seed: int) -> np.ndarray:
+    """Upright boards of uneven shade with dark gaps, darker towards the ground."""
     x, y = coordinates()
     plank = np.floor(x * 5)
     shade = 0.88 + 0.12 * np.sin(plank * 2.4)

@@ -65,6 +65,15 @@ def part_between(start, end, low, high):
 
 
 @jit
+def is_open_ahead(game, distance, radius):
+    """Could a walker go straight on for so many metres?"""
+    x = game.x + distance * math.sin(math.radians(game.yaw))
+    z = game.z + distance * math.cos(math.radians(game.yaw))
+    is_clear_of_walls = line_is_clear(game.solid, game.cell, game.x, game.z, x, z, radius)
+    return is_clear_of_walls and way_is_clear(game, game.x, game.z, x, z, radius)
+
+
+@jit
 def way_is_clear(game, x_0, z_0, x_1, z_1, radius, target=-1):
     """Can a walker go straight from one point to the other? Only boxes count, but for the target itself."""
     for number in range(game.num_boxes):

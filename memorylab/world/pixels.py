@@ -54,10 +54,12 @@ WORD, BYTE, BIT = ir.IntType(32), ir.IntType(8), ir.IntType(1)
 
 
 def constants(kind, values):
+    """A vector that is known when code is generated."""
     return ir.Constant(ir.VectorType(kind, len(values)), values)
 
 
 def undefined(kind, count=LANES):
+    """A vector to be filled in, whose first content does not matter."""
     return ir.Constant(ir.VectorType(kind, count), ir.Undefined)
 
 
@@ -83,5 +85,6 @@ def dimmed(builder, colours, lights):
 
 
 def without_fourth_bytes(builder, colours):
+    """Red, green and blue of all lanes without a gap, as a picture holds them."""
     loose = builder.bitcast(colours, ir.VectorType(BYTE, 4 * LANES))
     return builder.shuffle_vector(loose, loose, constants(WORD, [4 * (i // 3) + i % 3 for i in range(3 * LANES)]))

@@ -47,6 +47,7 @@ def cast_faces(game, room, first, step, sin_yaw, cos_yaw, gaps, faces):
 
 @jit
 def cast_bearing(game, room, aside, sin_yaw, cos_yaw):
+    """From a slope to straight ahead to a direction on the map."""
     return cast(game, room, aside * cos_yaw + sin_yaw, cos_yaw - aside * sin_yaw)
 
 
@@ -64,6 +65,7 @@ def measure_faces(first, step, sin_yaw, cos_yaw, walls, faces):
 
 @jit
 def look_at_faces(game, looks):
+    """Replaces faces by their looks; neighbours mostly meet the same face, which is looked up once."""
     face, look = looks[0], look_of_face(game, looks[0])
     for i in range(len(looks)):
         if looks[i] != face:
@@ -91,6 +93,7 @@ def is_wall(game, row, column):
 
 @jit
 def has_wall(game, south, north, west, east):
+    """Is any cell of this rectangle, edges included, a wall?"""
     for row in range(south, north + 1):
         for column in range(west, east + 1):
             if is_wall(game, row, column):

@@ -48,6 +48,7 @@ class Rays(NamedTuple):
 
 @jit
 def view_of(game, height, width):
+    """What the walker's place and gaze say about every row of a picture of this size."""
     sin_yaw, cos_yaw = math.sin(math.radians(game.yaw)), math.cos(math.radians(game.yaw))
     sin_pitch, cos_pitch = math.sin(math.radians(game.pitch)), math.cos(math.radians(game.pitch))
     pixel = 2.0 / width

@@ -49,6 +49,7 @@ def fraction(game):
 
 @jit
 def uniform(game, low, high):
+    """A uniform number in [low, high)."""
     return low + (high - low) * fraction(game)
 
 
@@ -108,6 +109,7 @@ def following_seed(seed):
 
 @jit
 def episode_key(seed):
+    """What all draws of the episode with this seed follow from."""
     return hashed(seed, 0)
 
 

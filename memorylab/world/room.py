@@ -39,6 +39,7 @@ def wall(size: int, colour: tuple[int, int, int]) -> np.ndarray:
 
 
 def floor(size: int) -> np.ndarray:
+    """Chequered: squares tell depth."""
     y, x = (np.mgrid[:size, :size] + 0.5) / size
     tile = (np.floor(x * 8) + np.floor(y * 8)) % 2
     return (0.75 + 0.2 * tile + 0.15 * (0.5 - y))[..., None] * np.array((118, 100, 84))

@@ -32,6 +32,7 @@ class Row(NamedTuple):
 
 @jit(fastmath=True, inline=True)
 def draw_wall_row(row, sides, columns, rays):
+    """Walls in every column, for whatever is nearer to be drawn over them."""
     depths, texels, lights = row.depths, row.texels, row.lights
     wall_depths, firsts, levels, wall_lights = sides.depths[0], sides.firsts[0], sides.levels[0], sides.lights[0]
     for i in range(columns):

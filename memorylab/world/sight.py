@@ -64,18 +64,21 @@ def outline(view, box, number, seen, place):
 
 @jit
 def oval_of(game, number):
+    """Its middle and its half axes, as numbers that compiled code can pass on."""
     x, y, z, radius, half_height = game.ovals[number]
     return x, y, z, radius, half_height
 
 
 @jit
 def box_around(oval):
+    """The smallest box that holds an oval."""
     x, y, z, radius, half_height = oval
     return x - radius, x + radius, y - half_height, y + half_height, z - radius, z + radius
 
 
 @jit
 def box_of(game, number):
+    """Its six sides, as numbers that compiled code can pass on."""
     west, east, bottom, top, south, north = game.boxes[number]
     return west, east, bottom, top, south, north
 

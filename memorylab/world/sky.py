@@ -21,6 +21,7 @@ def side(direction: int) -> np.ndarray:
 
 
 def saw(x: np.ndarray, teeth: int) -> np.ndarray:
+    """Rises from 0 to 1 and falls again, `teeth` times."""
     return 1 - abs((x * teeth) % 1 - 0.5) * 2
 
 

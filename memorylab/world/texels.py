@@ -20,11 +20,13 @@ def level_of(coarseness):
 
 @jit(fastmath=True, inline=True)
 def start_of(material, level):
+    """The first texel of a material's copy of this coarseness."""
     return int32(int32(material * int32(STRIDE)) + int32(int32(STRIDE) - int32(int32(STRIDE) >> int32(2 * level))))
 
 
 @jit(fastmath=True, inline=True)
 def texels_across(u, level):
+    """The texel within a row for u, in lengths of the texture, which repeats."""
     whole = int32(u * float32(SIZE) + float32(POSITIVE))
     return int32(int32(whole & int32(SIZE - 1)) >> level)
 
@@ -38,4 +40,5 @@ def texels_down(v, level):
 
 @jit(fastmath=True, inline=True)
 def dimmed(light, depth):
+    """Haze takes light away with depth."""
     return int32(light / (float32(1) + float32(HAZE) * depth))

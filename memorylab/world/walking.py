@@ -14,6 +14,8 @@ FORWARD, BACKWARD, STRAFE_LEFT, STRAFE_RIGHT, LOOK_LEFT, LOOK_RIGHT, FORWARD_LEF
 STICKS = -1  # not one of the eight, but wherever the four sticks are
 PITCH_LIMIT = 40.0
 HALF_VIEW = 45.0  # degrees to either side that a picture shows
+BEHIND = 135.0  # degrees to either side beyond which something lies behind one
+STEERING = 9.0  # degrees off the way before one steers who goes by pictures
 FULL_TURN = 43  # steps of looking one way that turn a walker once round
 
 SECONDS = 1 / 60  # per frame
@@ -59,6 +61,7 @@ def walk(game, action, speed, radius):
 
 @jit
 def turn_by(game, degrees):
+    """Yaw stays between -180 and 180 degrees."""
     game.yaw += degrees
     if game.yaw > 180.0:
         game.yaw -= 360.0
@@ -179,5 +182,19 @@ def step_towards(game, x, z):
     if abs(angle) > 50.0:
         return LOOK_RIGHT if angle > 0 else LOOK_LEFT
     if abs(angle) > 5.0:
+        return FORWARD_RIGHT if angle > 0 else FORWARD_LEFT
+    return FORWARD
+
+
+@jit
+def steer_towards(game, x, z, behind=HALF_VIEW):
+    """The same for one who goes by what pictures show: what is farther to the left or right than `behind` is turned to
+    by the right always, and only what is clearly off is steered at."""
+    angle = turn_towards(game, x, z)
+    if angle > HALF_VIEW or angle < -behind:
+        return LOOK_RIGHT
+    if angle < -HALF_VIEW:
+        return LOOK_LEFT
+    if abs(angle) > STEERING:
         return FORWARD_RIGHT if angle > 0 else FORWARD_LEFT
     return FORWARD

@@ -2,7 +2,6 @@
 
 import re
 from functools import partial
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from memorylab.agent import (
     MemoryRecallAgent,
     Output,
     model_config,
-    registry,
 )
 from memorylab.envs.diagnostic_games import SIDE, RecallByKey
 from memorylab.learning.actor import Actor
@@ -176,15 +174,6 @@ def test_an_unknown_name_is_a_sentence_with_the_known_ones():
         with pytest.raises(ValueError, match=f"{kind} must be one of .*, not 'mine'") as error:
             AgentConfig(**{kind: given})
         assert all(name in str(error.value) for name in each)
-
-
-def test_a_package_names_its_module_as_an_entry_point(monkeypatch, tmp_path):
-    line = "from memorylab.agent.controllers import LSTM\nfrom memorylab.agent import CONTROLLERS\n"
-    (tmp_path / "a_package_of_mine.py").write_text(line + 'CONTROLLERS["mine"] = LSTM\n')
-    monkeypatch.syspath_prepend(tmp_path)
-    point = EntryPoint("mine", "a_package_of_mine", "memorylab.agent")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == point.group else [])
-    assert AgentConfig(controller="mine").controller == "mine"
 
 
 def test_settings_have_the_type_of_their_default():

@@ -10,7 +10,7 @@ import pytest
 import memorylab
 from memorylab.world import rng
 
-SHORT = {"seconds": 0.6, "size": (24, 32)}  # whole episodes: benchmarks/replay.py
+SHORT = {"seconds": 0.6, "size": (24, 32)}  # whole episodes: studies/replay.py
 LARGEST = 2**rng.SEED_BITS - 1
 
 

@@ -5,8 +5,9 @@ import json
 import matplotlib.pyplot as plt
 import pytest
 from PIL import Image
+from synthetic_runs import write_run
 
-from memorylab.laboratory.curves import draw_levels, draw_run, level_scores
+from memorylab.laboratory.curves import draw_comparison, draw_levels, draw_over_minutes, draw_run, level_scores
 from memorylab.laboratory.references import scripted_players
 
 
@@ -30,6 +31,26 @@ def test_a_run_becomes_a_figure(run):
     with Image.open(out) as picture:
         assert picture.size == (1050, 900)
     assert [file.name for file in out.parent.iterdir()] == ["curve.png"]
+
+
+def test_runs_beside_each_other_over_minutes(tmp_path):
+    """Evaluations stand where the clock of metrics.csv puts their steps; runs of two tasks are not drawn together."""
+    for model, pace in (("mra", 0.6), ("lstm", 0.3)):
+        folder = write_run(tmp_path / model, "change_detection", model, 0, [(0, "train", 1), (200, "train", 9)])
+        (folder / "metrics.csv").write_text(f"step,seconds\n100,{100 * pace}\n200,{200 * pace}\n")
+    figure, axes = plt.subplots()
+    for name in ("mra", "lstm"):
+        draw_over_minutes(axes, tmp_path / name, "train", name)
+        draw_over_minutes(axes, tmp_path / name, "holdout_interpolate", name)
+    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+    assert lines == {"mra": [[0, 1], [2, 9]], "lstm": [[0, 1], [1, 9]]}
+    plt.close(figure)
+    draw_comparison([tmp_path / "mra", tmp_path / "lstm"], tmp_path / "curve.png")
+    with Image.open(tmp_path / "curve.png") as picture:
+        assert picture.size == (1575, 510)
+    other = write_run(tmp_path / "other", "continuous_recognition", "mra", 0, [(0, "train", 1)])
+    with pytest.raises(ValueError, match="not of change_detection and continuous_recognition"):
+        draw_comparison([tmp_path / "mra", other], tmp_path / "curve.png")
 
 
 def test_the_memory_score_stands_at_the_right(run):

@@ -9,6 +9,7 @@ from synthetic_runs import write_curves, write_run
 
 from memorylab.cli import main
 from memorylab.laboratory import figures
+from memorylab.laboratory.curve_sections import beyond_training
 from memorylab.laboratory.find_runs import find_runs
 from memorylab.laboratory.findings import Findings
 from memorylab.laboratory.page import Page
@@ -70,6 +71,43 @@ def test_mixed_configurations_and_twins_are_not_mixed(tmp_path):
     assert [run.folder.name for run in runs] == ["a", "d"]
     assert "learner.learning_rate is 1 there, not 2" in told[0]
     assert "the same run, seed 0 too" in told[1]
+
+
+def test_taught_runs_are_never_taken_for_untaught_ones(tmp_path):
+    taught = {"teacher": "forgetting", "learner": {"teacher_weight": 1.0}}
+    write_run(tmp_path / "a", AVM, "mra", 0, ROWS, teacher="none", learner={"teacher_weight": 1.0})
+    write_run(tmp_path / "b", AVM, "mra", 0, ROWS, **taught)
+    write_run(tmp_path / "c", AVM, "mra-njb", 0, ROWS, **taught)
+    write_run(tmp_path / "d", AVM, "mra", 0, ROWS, teacher="remembering", learner={"teacher_weight": 1.0})
+    write_run(tmp_path / "e", AVM, "lstm", 0, ROWS, teacher="forgetting", learner={"teacher_weight": 0.0})
+    runs, told = complaints(tmp_path)
+    names = ["mra", "mra (taught)", "mra-njb (taught)", "mra (taught by remembering)", "lstm"]
+    assert ([run.model for run in runs], told) == (names, [])
+    report([tmp_path], tmp_path / "out", yardstick())
+    tables = {}
+    for name in ("scores", "snapshots"):
+        with (tmp_path / "out" / "tables" / f"{name}.csv").open(newline="") as file:
+            tables[name] = list(csv.DictReader(file))
+    assert {row["model"] for row in tables["scores"]} == {*names}
+    paper = {row["model"]: row["paper"] for row in tables["scores"] if row["level"] == "train"}
+    assert paper["mra"] == paper["mra (taught)"] != "-"
+    assert [row["teacher"] for row in tables["snapshots"]] == [
+        "none",
+        "forgetting",
+        "forgetting",
+        "remembering",
+        "forgetting",
+    ]
+    assert (tmp_path / "out" / "figures" / "jumpy_avm_taught.png").exists()
+
+
+def test_a_taught_model_has_its_twin_s_colour_and_dashes_of_its_own():
+    models = ["mra", "mra (taught)", "mine", "mine (taught)"]
+    looks = {model: figures.look(model, models) for model in models}
+    for model in ("mra", "mine"):
+        assert looks[model]["color"] == looks[f"{model} (taught)"]["color"]
+        assert looks[model]["linestyle"] != looks[f"{model} (taught)"]["linestyle"]
+    assert looks["mra"]["color"] != looks["mine"]["color"]
 
 
 def test_an_empty_folder_and_no_folder(tmp_path, capsys):
@@ -183,6 +221,16 @@ def test_scale_and_stimulus_add_up(whole):
     expected = (by_scale, by_stimulus, known - both - by_scale - by_stimulus)
     told = (row["lost by scale"], row["by stimulus"], row["by both together"])
     assert tuple(map(float, told)) == pytest.approx(expected, abs=0.051)
+
+
+def test_evaluations_of_a_users_own_game_stand_in_no_sweep(tmp_path):
+    """`memorylab evaluate RUN --scale trials=9 --save` keeps rows whose value is no number."""
+    run = write_run(tmp_path / "run", AVM, "mra", 0, ROWS)
+    lines = "9,train,own,trials=9,0,5,1,1\n" * 2 + "9,train,trials,25,0,20,1,1\n" * 2
+    (run / "evaluations.csv").write_text("step,level,keyword,value,scale,return,length,seed\n" + lines)
+    findings = Findings(find_runs([run], pytest.fail), {}, yardstick(), ["mra"], [AVM], tmp_path)
+    beyond_training(findings, Page("", "", []))
+    assert {file.stem for file in (tmp_path / "figures").iterdir()} == {"sweep_avm_trials"}
 
 
 def test_latex_tables_are_balanced(whole):

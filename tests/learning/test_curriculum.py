@@ -16,7 +16,7 @@ from memorylab.learning.presets import PRESETS, preset_config
 from memorylab.learning.trajectory import Episode
 from memorylab.tasks.task import TASKS, find_task
 
-CONFIG = CurriculumConfig("trials", (1, 3), share=0.8, episodes=10)
+CONFIG = CurriculumConfig(("trials=1", "trials=3"), share=0.8, episodes=10)
 
 
 def scored(*scores: float) -> list[Episode]:
@@ -24,7 +24,7 @@ def scored(*scores: float) -> list[Episode]:
 
 
 def test_the_goal_is_a_share_of_the_remembering_player():
-    for stage, trials in enumerate(CONFIG.stages):
+    for stage, trials in enumerate((1, 3)):
         best = play_episodes("avm", "train", "remembering", 32, seed=0, trials=trials)[0].mean()
         assert best == trials
         assert Curriculum(GameSpec("avm"), CONFIG, stage).goal == pytest.approx(0.8 * trials)
@@ -33,12 +33,12 @@ def test_the_goal_is_a_share_of_the_remembering_player():
 
 def test_a_stage_is_passed_when_its_last_episodes_reach_the_goal():
     curriculum = Curriculum(GameSpec("avm"), CONFIG)
-    assert not curriculum.tell(scored(*[1] * 9)), "too few episodes"
-    assert not curriculum.tell(scored(0, 0, 0)), "7 of the last 10"
-    assert not curriculum.tell(scored(*[1] * 7)), "zeros are still among the last 10"
+    assert not curriculum.tell(scored(*[1] * 9), 9), "too few episodes"
+    assert not curriculum.tell(scored(0, 0, 0), 3), "7 of the last 10"
+    assert not curriculum.tell(scored(*[1] * 7), 7), "zeros are still among the last 10"
     assert curriculum.keywords() == {"trials": 1}
     assert curriculum.text() == "trials 1"
-    assert curriculum.tell(scored(1)), "8 of the last 10"
+    assert curriculum.tell(scored(1), 1), "8 of the last 10"
     assert curriculum.keywords() == {"trials": 3}
     assert not curriculum.scores, "a stage is judged by its own episodes"
 
@@ -48,7 +48,7 @@ def test_it_moves_on_to_the_true_level_and_never_back():
     draw, stages = np.random.default_rng(0), []
     for number in range(60):
         high = number % 3 == 0
-        curriculum.tell(scored(*(draw.random(10) + (3 if high else -1))))
+        curriculum.tell(scored(*(draw.random(10) + (3 if high else -1))), 10)
         stages.append(curriculum.stage)
     assert all(after - before in (0, 1) for before, after in pairwise(stages))
     assert stages[0] == 1
@@ -61,12 +61,49 @@ def test_it_moves_on_to_the_true_level_and_never_back():
 
 def test_it_goes_on_from_a_checkpoint():
     before = Curriculum(GameSpec("avm"), CONFIG)
-    before.tell(scored(*[1] * 10))
-    before.tell(scored(3, 3, 3))
-    after = Curriculum(GameSpec("avm"), CONFIG, before.stage, list(before.scores))
+    before.tell(scored(*[1] * 10), 10)
+    before.tell(scored(3, 3, 3), 3)
+    after = Curriculum(GameSpec("avm"), CONFIG, **before.state_dict())
     for each in (before, after):
-        assert not each.tell(scored(*[3] * 6))
-        assert each.tell(scored(3))
+        assert not each.tell(scored(*[3] * 6), 6)
+        assert each.tell(scored(3), 1)
+
+
+def test_a_stage_that_is_never_passed_ends_when_patience_does():
+    config = replace(CONFIG, patience=30)
+    curriculum = Curriculum(GameSpec("avm"), config)
+    assert not curriculum.tell([], 29)
+    curriculum = Curriculum(GameSpec("avm"), config, **curriculum.state_dict())
+    assert curriculum.tell([], 1)
+    assert curriculum.keywords() == {"trials": 3}
+    assert not curriculum.tell([], 29), "each stage has its own patience"
+    assert curriculum.tell([], 1)
+    assert curriculum.is_over
+    assert not curriculum.tell([], 1000), "the true level never ends"
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_stage_can_be_played_and_passed(task):
+    config = preset_config(task)
+    curriculum = Curriculum(config.game("train"), replace(config.curriculum, episodes=32))
+    assert not curriculum.is_over
+    while not curriculum.is_over:
+        spec = config.game("train").changed(**curriculum.keywords())
+        random, remembering = (
+            play_episodes(spec.task, spec.level, player, 32, seed=1, **spec.scale)[0].mean()
+            for player in ("random", "remembering")
+        )
+        assert random < curriculum.goal <= remembering, curriculum.text()
+        assert curriculum.tell(scored(*[remembering] * 32), 32)
+
+
+def test_several_keywords_make_a_stage():
+    stages = "room=8 corridor=3 delay=0", "room=10", "room=10 delay=5"
+    curriculum = Curriculum(GameSpec("sdp"), CurriculumConfig(stages, episodes=1))
+    assert curriculum.keywords() == {"room": 8, "corridor": 3, "delay": 0}
+    assert curriculum.text() == "room 8 corridor 3 delay 0"
+    curriculum = Curriculum(GameSpec("sdp", scale={"delay": 7}), CurriculumConfig(stages, episodes=1))
+    assert curriculum.stages == ({"room": 8, "corridor": 3}, {"room": 10}), "what a user sets is in no stage"
 
 
 # --- presets
@@ -103,8 +140,6 @@ def test_every_preset_of_every_model_is_valid(task, preset):
         assert (config.task, config.model, config.preset) == (find_task(task).name, model, preset)
         assert config.agent.actions == len(find_task(task).actions)
         assert config.agent.memory == MODELS[model]["memory"]
-        for stage in config.curriculum.stages:
-            assert find_task(task).scales_of("train", **{config.curriculum.keyword: stage})
 
 
 def test_a_stage_keeps_what_else_of_the_scale_a_user_changed():
@@ -123,6 +158,10 @@ def test_who_sets_the_keyword_of_the_curriculum_has_none():
     assert curriculum.keywords() == {}
 
 
+def staged(task: str, *stages: str) -> TrainConfig:
+    return TrainConfig(find_task(task).name, curriculum=CurriculumConfig(stages))
+
+
 @pytest.mark.parametrize(
     ("made", "text"),
     [
@@ -134,12 +173,20 @@ def test_who_sets_the_keyword_of_the_curriculum_has_none():
         (lambda: LearnerConfig(discount=1.0), "discount must be at least 0 and below 1, not 1.0"),
         (lambda: LearnerConfig(learning_rate=0.0), "learning_rate must be above 0"),
         (lambda: LearnerConfig(entropy_cost=float("nan")), "entropy_cost must be at least 0, not nan"),
-        (lambda: CurriculumConfig(keyword="trials"), "both a keyword and stages"),
-        (lambda: CurriculumConfig("trials", (1,), share=1.5), "share must be above 0 and at most 1, not 1.5"),
+        (lambda: CurriculumConfig(("trials=1",), share=1.5), "share must be above 0 and at most 1, not 1.5"),
+        (lambda: CurriculumConfig(patience=-1), "patience must be at least 0, not -1"),
+        (lambda: staged("avm", "trials=1", "few"), "arbitrary_visuomotor_mapping has no keyword 'few'"),
+        (lambda: staged("avm", "trials=few"), "--stages must look like trials=8 or trials=2,8, not 'trials=few'"),
+        (lambda: staged("avm", ""), "has no keyword ''"),
+        (lambda: staged("avm", "trials=0"), "trials must be"),
+        (lambda: staged("sdp", "room=8", "room=9"), "room must be an even number of metres from 8 to 20, not 9"),
+        (lambda: staged("sdm", "corridor=2"), "corridor must be a whole number of metres from 3 to 12, not 2"),
+        (lambda: staged("sdmo", "room=8"), "a room of 8 m holds at most 3 objects, not 6"),
+        (lambda: staged("iga", "reach=3"), "reach must be a number of metres from 0.2 to a quarter of the side, not 3"),
         (lambda: TrainConfig("avm", seed=-1), "seed must be at least 0, not -1"),
         (lambda: TrainConfig("avm", scale=("trials=few",)), "--scale must look like trials=8"),
     ],
 )
 def test_bad_settings_are_told(made, text):
-    with pytest.raises(ValueError, match=text):
+    with pytest.raises((ValueError, TypeError), match=text):
         made()

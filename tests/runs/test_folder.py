@@ -106,3 +106,13 @@ def test_a_run_of_a_newer_format_is_refused_in_a_sentence(tmp_path, newer):
     for read in (read_config, lambda folder: RunFolder(folder).open(asdict(CONFIG))):
         with pytest.raises(ValueError, match=told):
             read(tmp_path)
+
+
+def test_a_curriculum_of_one_keyword_is_read_as_stages(tmp_path):
+    old = asdict(CONFIG) | {"curriculum": {"keyword": "trials", "stages": [1, 2, 4, 8, 16, 32], "share": 0.8}}
+    (tmp_path / "config.json").write_text(json.dumps(old))
+    assert read_config(tmp_path)["curriculum"] == {"stages": [*CONFIG.curriculum.stages], "share": 0.8}
+    RunFolder(tmp_path).open(asdict(CONFIG), asdict(CONFIG))
+    none = old | {"curriculum": {"keyword": "", "stages": []}}
+    (tmp_path / "config.json").write_text(json.dumps(none))
+    assert read_config(tmp_path)["curriculum"] == {"stages": []}

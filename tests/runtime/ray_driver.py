@@ -9,4 +9,4 @@ from memorylab.runtime import training
 
 make_hasty(setattr)
 training.CHECKPOINT_SECONDS = -1.0
-main(["train", "avm", "--runtime", "ray", *sys.argv[1:]])
+main(["train", *sys.argv[1:], "--runtime", "ray"])

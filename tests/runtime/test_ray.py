@@ -116,7 +116,7 @@ def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path):
     done = ray_run(config, tmp_path / "ray")
     assert done.curriculum.stage == 2
     (here, facts), (there, other) = (load_checkpoint(tmp_path / name / "checkpoints") for name in ("here", "ray"))
-    assert {name.split(".")[0] for name in there} == {"agent", "optimiser"}
+    assert {name.split(".")[0] for name in there} == {"agent", "optimiser", "steps"}
     for name, part in there.items():
         assert torch.equal(part, here[name]), name
     assert all(facts[name] == other[name] for name in ("step", "version", "episodes", "curriculum"))
@@ -232,8 +232,10 @@ LOOP = ("num-envs", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "e
 TINY = [f"--{part}" if i % 2 == 0 else str(part) for i, part in enumerate((*SIZES, *LOOP))]
 
 
-def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path):
-    command = [sys.executable, str(Path(__file__).with_name("ray_driver.py")), *TINY]
+def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path, monkeypatch):
+    """With a task of a user's own, of which the nodes of the cluster have not heard."""
+    monkeypatch.setenv("MEMORYLAB_EXTENSIONS", str(Path(__file__).parents[2] / "examples" / "my_task.py"))
+    command = [sys.executable, str(Path(__file__).with_name("ray_driver.py")), "two_doors", *TINY]
     command += ["--evaluation-levels", "train", "--address", cluster.address, "--out", str(tmp_path / "run")]
     until = time.monotonic() + 200
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as driver:

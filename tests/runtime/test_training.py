@@ -316,12 +316,12 @@ def test_the_command_trains_goes_on_and_refuses_another_configuration(capsys, tm
     assert "none of the checkpoints" in said.splitlines()[-1]
 
 
-def test_the_command_of_a_user_s_own_file_trains_with_its_loss(tmp_path):
-    """`python examples/my_loss.py train ...`, beside CPC and REC. Without that file the run is refused."""
+def test_the_command_trains_with_the_loss_of_a_user_s_own_file(tmp_path):
+    """Beside CPC and REC. Without that file the run is refused."""
     file, out = Path(__file__).parents[2] / "examples" / "my_loss.py", tmp_path / "run"
     parts = ["--auxiliary", "cpc", "rec", "next_reward", "--settings", "next_reward.weight", "0.5"]
-    call = [sys.executable, str(file), "train", *map(str, TINY), *parts, "--out", str(out)]
-    subprocess.run(call, check=True, capture_output=True)
+    call = [sys.executable, "-m", "memorylab", "train", *map(str, TINY), *parts, "--out", str(out)]
+    subprocess.run(call, check=True, capture_output=True, env={**os.environ, "MEMORYLAB_EXTENSIONS": str(file)})
     agent = json.loads((out / "config.json").read_text())["agent"]
     assert agent["auxiliary"] == ["cpc", "rec", "next_reward"]
     assert agent["settings"] == {"next_reward.weight": 0.5}

@@ -47,10 +47,12 @@ def tiny_config(model: str = "mra", **changes: Any) -> TrainConfig:
         "evaluate_every": 10 * UPDATE,
         "evaluation_episodes": 2,
         "evaluation_levels": ("train", "holdout_extrapolate"),
-        "curriculum": CurriculumConfig("seconds", (1, 2), episodes=6),
+        "curriculum": CurriculumConfig(("seconds=1", "seconds=2"), episodes=6),
+        "teacher": "forgetting",
     }
     config = preset_config("avm")
-    config = replace(config, learner=replace(config.learner, schedule="constant"))  # runs here are made longer
+    learner = replace(config.learner, schedule="constant", teacher_steps=30 * UPDATE)  # runs here are made longer
+    config = replace(config, learner=learner)
     return replace(config, model=model, agent=model_config(model, agent), **(settings | changes))
 
 

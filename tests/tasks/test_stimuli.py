@@ -12,7 +12,7 @@ import memorylab
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
 from memorylab.tasks import stimuli
-from memorylab.tasks.psychlab.trial import panel_start
+from memorylab.tasks.psychlab.panel import panel_start
 from memorylab.world.canvas import packed, softened
 
 DATA = Path(stimuli.__file__).parent / "data"

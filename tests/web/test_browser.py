@@ -16,7 +16,7 @@ from memorylab.envs.spec import GameSpec
 from memorylab.learning.presets import preset_config
 from memorylab.web.agent_player import player_of
 from memorylab.web.dashboard import dashboard_app
-from memorylab.web.game import VIEWS, PlayedGame, replay
+from memorylab.web.game import PlayedGame, replay
 from memorylab.web.play import play_app
 from memorylab.web.recording import Recording, human_player, scripted_player, unpacked
 from memorylab.web.store import EpisodeStore
@@ -199,7 +199,7 @@ def test_an_exported_episode_opens_without_a_server(open_page, tmp_path):
 
 
 def test_names_are_shown_as_text(open_page, store):
-    game = PlayedGame("ti", "train", 5, VIEWS["agent"])
+    game = PlayedGame(GameSpec("ti"), 5)
     for _ in range(20):
         game.step(0)
     store.add(game.episode(), "finished", "<b id=bold>Eve</b>", datetime.now(UTC), 2.0)

@@ -13,6 +13,7 @@ from serving import begin, served, until
 
 import memorylab
 from memorylab.cli import main
+from memorylab.extensions import load_extensions
 from memorylab.tasks import task as registry
 from memorylab.web import play
 from memorylab.web.store import EpisodeStore
@@ -24,12 +25,12 @@ TASK = "two_doors"
 @pytest.fixture(scope="module", autouse=True)
 def _named_by_the_environment():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEMORYLAB_TASKS", str(EXAMPLE))
+        patch.setenv("MEMORYLAB_EXTENSIONS", str(EXAMPLE))
         patch.setattr(registry, "added", {})
         patch.setattr(sys, "path", list(sys.path))
-        registry.load_additions.cache_clear()
+        load_extensions.cache_clear()
         yield
-    registry.load_additions.cache_clear()
+    load_extensions.cache_clear()
     sys.modules.pop("my_task", None)
     for level in memorylab.LEVELS:
         gymnasium.registry.pop(f"memorylab/{TASK}_{level}-v0", None)

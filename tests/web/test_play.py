@@ -30,9 +30,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from memorylab.cli import main
+from memorylab.envs.spec import GameSpec
+from memorylab.tasks.task import TASKS
 from memorylab.web import play as module
 from memorylab.web import server
-from memorylab.web.catalogue import catalogue
+from memorylab.web.catalogue import described, every_task
 from memorylab.web.game import replay
 from memorylab.web.play import MAX_UNDRAWN, Refused, plain_name, play_app, understood
 from memorylab.web.store import EpisodeStore
@@ -171,7 +173,7 @@ def test_a_tap_between_two_steps_counts_once(place, store, monkeypatch):
 )
 def test_messages_that_make_no_sense_are_refused(text, why):
     with pytest.raises(Refused, match=why):
-        understood(text)
+        understood(text, TASKS)
 
 
 def test_names():
@@ -278,12 +280,47 @@ def test_a_server_for_others_needs_the_token_of_its_link(store):
 
 
 def test_the_catalogue_tells_all_tasks_and_levels():
-    tasks = catalogue()
+    tasks = [described(game) for game in every_task()]
     assert len(tasks) == 13
     for task in tasks:
         assert len(task["levels"]) == 9
         assert len(task["instructions"]) >= 2
         assert "nothing" in task["actions"]
+
+
+def test_a_game_of_ones_own_is_offered_alone_and_counted_apart(store, monkeypatch):
+    monkeypatch.setattr(module, "STEP_SECONDS", 1 / 300)
+    own = GameSpec(TASKS[0], scale={"trials": 7})
+    with served(play_app(store, [own])) as place:
+        (shown,) = json.loads(fetch(place, "/tasks")[1])
+        assert shown["title"] == "Arbitrary Visuomotor Mapping (trials=7)"
+        assert {level["scale"].split(",")[0] for level in shown["levels"]} == {"7 trials"}
+        with sit_down(place) as socket:
+            say(socket, "begin", **BEGIN | {"task": "change_detection"})
+            assert until(socket, "refused")[0]["why"] == "task has a value that it cannot have"
+        with begin(place) as socket:
+            end, _ = look_away(socket)
+    assert (end["paper"], end["people"]["n"]) == (None, 1)
+    assert store.get(end["episode"]).episode.game == own
+    assert [(score.level, score.own) for score in store.human_scores()] == [("train", "trials=7")]
+    assert store.scores(GameSpec(TASKS[0])) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--scale", "trials=7"), "--stimuli and --scale need --task: they are those of one task"),
+        (("--task", "avm", "--scale", "side=7"), "arbitrary_visuomotor_mapping has no keyword 'side'"),
+        (("--task", "avm", "--scale", "trials=0"), "trials must be"),
+        (("--task", "avm", "--stimuli", "nowhere"), "nowhere"),
+    ],
+)
+def test_a_game_that_cannot_be_played_is_told_before_anything_is_served(options, said, tmp_path, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["play", *options, "--scores", str(tmp_path / "scores.db")])
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "scores.db").exists()
 
 
 def test_kill_during_play_loses_the_running_episode_at_most(tmp_path):

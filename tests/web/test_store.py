@@ -11,16 +11,19 @@ import pytest
 
 import memorylab
 from memorylab.cli import main
+from memorylab.envs.spec import GameSpec
+from memorylab.laboratory.references import recorded_humans
 from memorylab.tasks.task import find_task
+from memorylab.web import store as module
 from memorylab.web.game import VIEWS, PlayedGame, actions_of, replay
-from memorylab.web.store import EpisodeStore
+from memorylab.web.store import SCHEMA, EpisodeStore
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def played_game(task: str, steps: int, seed: int = 7, view: str = "agent") -> tuple[PlayedGame, str]:
+def played_game(task: str, steps: int, seed: int = 7, view: str = "agent", **changes) -> tuple[PlayedGame, str]:
     """A game with actions drawn at random, standing still among them, and a digest of its pictures."""
-    game = PlayedGame(task, "train", seed, VIEWS[view])
+    game = PlayedGame(GameSpec(task, size=VIEWS[view], **changes), seed)
     digest = hashlib.sha256(game.picture.tobytes())
     chance = np.random.default_rng(seed)
     while not game.is_over and len(game.actions) < steps:
@@ -29,9 +32,17 @@ def played_game(task: str, steps: int, seed: int = 7, view: str = "agent") -> tu
     return game, digest.hexdigest()
 
 
-@pytest.mark.parametrize(("task", "view"), [("avm", "agent"), ("cd", "sharper"), ("ti", "agent"), ("vgm", "sharper")])
-def test_an_episode_from_the_file_is_played_again_bit_for_bit(tmp_path, task, view):
-    game, digest = played_game(task, 200, view=view)
+@pytest.mark.parametrize(
+    ("task", "view", "changes"),
+    [
+        ("avm", "agent", {}),
+        ("cd", "sharper", {"scale": {"delays": (30,), "seconds": 12.5}}),
+        ("ti", "agent", {}),
+        ("vgm", "sharper", {}),
+    ],
+)
+def test_an_episode_from_the_file_is_played_again_bit_for_bit(tmp_path, task, view, changes):
+    game, digest = played_game(task, 200, view=view, **changes)
     store = EpisodeStore(tmp_path / "scores.db")
     number = store.add(game.episode(), "finished", "Ada", NOON, 13.5)
     kept = EpisodeStore(tmp_path / "scores.db", create=False).get(number)
@@ -56,7 +67,7 @@ def test_a_person_sees_what_an_agent_sees():
 
 def test_who_does_nothing_stands_still_where_an_agent_must_move():
     assert "nothing" not in find_task("vgb").actions
-    game = PlayedGame("vgb", "train", 1, VIEWS["agent"])
+    game = PlayedGame(GameSpec("vgb"), 1)
     before = game.picture.copy()
     for _ in range(5):
         game.step(game.nothing)
@@ -66,7 +77,7 @@ def test_who_does_nothing_stands_still_where_an_agent_must_move():
 
 
 def test_games_of_one_level_share_nothing_but_their_stimuli():
-    one, other = (PlayedGame("avm", "train", seed, VIEWS["agent"]) for seed in (1, 2))
+    one, other = (PlayedGame(GameSpec("avm"), seed) for seed in (1, 2))
     before = other.picture.copy()
     for _ in range(20):
         one.step(0)
@@ -75,7 +86,7 @@ def test_games_of_one_level_share_nothing_but_their_stimuli():
 
 
 def test_an_action_that_is_none_is_refused():
-    game = PlayedGame("avm", "train", 1, VIEWS["agent"])
+    game = PlayedGame(GameSpec("avm"), 1)
     with pytest.raises(ValueError, match="cannot do action 5"):
         game.step(5)
 
@@ -99,7 +110,7 @@ def test_human_scores_have_mean_standard_error_and_n_and_leave_the_aborted_out(f
     text = capsys.readouterr().out
     assert (tmp_path / "human.csv").read_text() == text
     agent, sharper = csv.DictReader(text.splitlines())
-    assert list(agent) == ["task", "level", "mean", "standard_error", "n", "source"]
+    assert list(agent) == ["task", "level", "mean", "standard_error", "n", "source", "own"]
     assert (agent["task"], agent["level"], agent["n"]) == ("transitive_inference", "train", "3")
     assert float(agent["mean"]) == 3.0
     assert float(agent["standard_error"]) == pytest.approx(np.std([1, 2, 6], ddof=1) / 3**0.5)
@@ -110,6 +121,55 @@ def test_human_scores_have_mean_standard_error_and_n_and_leave_the_aborted_out(f
     assert "3.000" in capsys.readouterr().out
     main(("human-scores", str(filled.path), "--json"))
     assert json.loads(capsys.readouterr().out)[0]["n"] == 3
+
+
+def test_what_was_played_at_another_scale_is_no_score_of_the_level(filled, capsys, tmp_path):
+    file = tmp_path / "human.csv"
+    main(("human-scores", str(filled.path), "--out", str(file)))
+    before = recorded_humans(file)
+    filled.add(played_game("ti", 5, scale={"objects": 4})[0].episode(), "finished", None, NOON, 1.0)
+    capsys.readouterr()
+    main(("human-scores", str(filled.path), "--out", str(file)))
+    assert "train objects=4" in " ".join(capsys.readouterr().out.split())
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert [(row["n"], row["own"]) for row in rows] == [("3", ""), ("1", ""), ("1", "objects=4")]
+    assert recorded_humans(file) == before
+    file.write_text(f"task,level,mean,standard_error,own\n{rows[2]['task']},train,9,,objects=4\n")
+    assert recorded_humans(file) == {}
+
+
+def test_a_file_of_before_levels_could_be_changed_is_gone_on_with(tmp_path, monkeypatch):
+    head, _, tail = SCHEMA.partition("    version TEXT")
+    with monkeypatch.context() as before:
+        before.setattr(
+            module, "SCHEMA", f"{head}    version TEXT NOT NULL  -- of memorylab\n{tail[tail.index(');') :]}"
+        )
+        before.setattr(module, "add_columns", lambda _: None)
+        old = EpisodeStore(tmp_path / "scores.db")
+        with old.open() as database:
+            row = (
+                1,
+                "finished",
+                None,
+                "transitive_inference",
+                "train",
+                7,
+                72,
+                96,
+                3.0,
+                0,
+                b"",
+                b"",
+                NOON.isoformat(),
+                1,
+                "",
+            )
+            database.execute(f"INSERT INTO episodes VALUES ({', '.join('?' * len(row))})", row)
+    store = EpisodeStore(tmp_path / "scores.db")
+    game, _ = played_game("ti", 5, scale={"objects": 4})
+    store.add(game.episode(), "finished", None, NOON, 1.0)
+    assert [(score.mean, score.own) for score in store.human_scores()] == [(3.0, ""), (0.0, "objects=4")]
+    assert store.get(1).episode.game == GameSpec("transitive_inference")
 
 
 @pytest.mark.parametrize(

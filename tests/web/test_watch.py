@@ -21,14 +21,14 @@ from memorylab.learning import actor
 from memorylab.learning.presets import preset_config
 from memorylab.runs.checkpoints import save_checkpoint
 from memorylab.web.agent_player import agent_player, player_of
-from memorylab.web.game import VIEWS, PlayedGame, replay
+from memorylab.web.game import PlayedGame, replay
 from memorylab.web.recording import (
     Moment,
     Performer,
     Recording,
     human_player,
     packed,
-    plan_of,
+    plan_facts,
     scripted_player,
     unpacked,
 )
@@ -98,7 +98,7 @@ def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
     assert sum(step.reward for step in steps) >= 10
     env = MemoryVectorEnv("vgb", "train", 1, seed=0)
     env.reset()
-    plan = plan_of(env.batch)
+    plan = plan_facts(env.batch)
     assert len(plan["boxes"]) == 4
     assert plan["goal"] == pytest.approx([env.info["goal_x"][0], env.info["goal_z"][0]], abs=0.01)
     psychlab = next(scripted_player(GameSpec("cd", "train"), "random").play(0))
@@ -108,7 +108,7 @@ def test_a_scripted_player_is_recorded_with_a_map_that_has_the_goal():
 @pytest.fixture
 def played(tmp_path):
     store = EpisodeStore(tmp_path / "scores.db")
-    game = PlayedGame("ti", "train", 5, VIEWS["agent"])
+    game = PlayedGame(GameSpec("ti"), 5)
     for action in [0, 4, 6, 8] * 20:
         game.step(action)
     store.add(game.episode(), "finished", "</script><b>Eve", datetime.now(UTC), 5.0)

@@ -17,6 +17,7 @@ from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.actor import Actor
 from memorylab.learning.trajectory import Episode
+from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.protocol import MakeEnv, Stage
 
 
@@ -35,13 +36,13 @@ class Note(NamedTuple):
 class RemoteActor:
     """An actor in a process of its own."""
 
-    def __init__(self, agent: AgentConfig, unroll: int):
+    def __init__(self, agent: AgentConfig, unroll: int, teacher: str):
         torch.set_num_threads(1)
-        self.agent, self.unroll = MemoryRecallAgent(agent), unroll
+        self.agent, self.unroll, self.teacher = MemoryRecallAgent(agent), unroll, teacher
 
     def new_envs(self, make_env: MakeEnv, seed: int) -> None:
         """Play these from now on."""
-        self.actor = Actor(make_env(seed=seed), self.agent, self.unroll, seed)
+        self.actor = Actor(make_env(seed=seed), self.agent, self.unroll, seed, self.teacher)
 
     def collect(self, weights: list[np.ndarray], version: int) -> tuple[dict[str, np.ndarray], Note]:
         """The next trajectory, played with these weights."""
@@ -83,6 +84,7 @@ class ActorPool:
     agent: AgentConfig
     unroll: int
     actors: int
+    teacher: str = NO_TEACHER
     made: int = 0  # since the run began; seeds follow from it, so that no actor plays the games of a dead one
     first: int = 0  # the number of the first of those at work
     replaced: int = 0
@@ -107,7 +109,7 @@ class ActorPool:
     def new_member(self) -> Member:
         """A process that begins games which nobody has played."""
         remote: Any = ray.remote(num_cpus=1)(RemoteActor)
-        handle = remote.remote(self.agent, self.unroll)
+        handle = remote.remote(self.agent, self.unroll, self.teacher)
         self.begin(handle, self.made)
         self.made += 1
         return Member(handle)

@@ -8,6 +8,8 @@ from typing import Any
 
 import ray
 
+from memorylab.extensions import environment
+
 PROBE_SECONDS = 10
 
 
@@ -15,7 +17,9 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
     """True if this call connected, and `ray.shutdown` is for the caller to do."""
     if ray.is_initialized():
         return False
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if environment():
+        options["runtime_env"] = {"env_vars": environment()}  # workers of a cluster that was there before see it too
     if address is None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray.init(
@@ -25,12 +29,12 @@ def connect(address: str | None, cpus: int, object_store_bytes: int) -> bool:
             include_dashboard=False,
             _node_ip_address="127.0.0.1",
             _system_config={"worker_niceness": 0},  # as urgent as a run in one process
-            **quiet,
+            **options,
         )
         return True
     probe(address)
     try:
-        ray.init(address=address, **quiet)
+        ray.init(address=address, **options)
     except (ConnectionError, RuntimeError) as problem:
         raise ValueError(f"no Ray cluster could be joined at {address}: {problem}") from problem
     return True

@@ -115,7 +115,7 @@ class Learners:
 
     def load_state_dict(self, named: Mapping[str, Tensor], version: int) -> None:
         """The same in all learners."""
-        arrays = ray.put({n: p.numpy() for n, p in named.items() if n.startswith(("agent.", "optimiser."))})
+        arrays = ray.put({n: p.numpy() for n, p in named.items() if n.startswith(("agent.", "optimiser.", "steps"))})
         each(self.workers, "load_state_dict", arrays, version)
         self.version = version
         self.weights = self.workers[0].weights.remote()

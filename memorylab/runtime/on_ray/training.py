@@ -10,6 +10,7 @@ from memorylab.envs.vector import vector_env
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import empty_trajectory
+from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.on_ray.actor_pool import ActorPool
 from memorylab.runtime.on_ray.cluster import check_room, connect
 from memorylab.runtime.on_ray.evaluation import RayEvaluator
@@ -34,7 +35,7 @@ def training_on_ray(
     trajectories = o.trajectories_per_update(c)  # says so if the settings do not fit, before anything begins
     owns_cluster = join_cluster(c, o, threads)
     learners = Learners(c.agent, c.learner, c.seed, o.learners, threads, o.learner_gpus)
-    pool = ActorPool(envs_of_actor(c, o), c.agent, c.unroll, o.actors)
+    pool = ActorPool(envs_of_actor(c, o), c.agent, c.unroll, o.actors, c.teacher)
     lag = o.lag_bound(c)
     runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), c.in_turns, lag, owns_cluster)
     return Training(c, folder, runtime, RayEvaluator(c, runtime), tell)
@@ -59,4 +60,5 @@ def envs_of_actor(config: TrainConfig, options: ClusterOptions) -> MakeEnv:
 def trajectory_bytes(config: TrainConfig, num_envs: int) -> int:
     """Of one actor's trajectory."""
     agent = MemoryRecallAgent(config.agent)
-    return sum(part.nbytes for part in empty_trajectory(agent, config.unroll, num_envs).state_dict().values())
+    room = empty_trajectory(agent, config.unroll, num_envs, config.teacher != NO_TEACHER)
+    return sum(part.nbytes for part in room.state_dict().values())

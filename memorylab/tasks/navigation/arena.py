@@ -5,58 +5,73 @@ Reaching the goal pays 1 and puts the walker at a random free place. The goal st
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memorylab.tasks.locomotion import WANDERINGS, WalkedRules, walked_fields, walked_task
 from memorylab.tasks.scales import check_seconds, frames
-from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
+from memorylab.tasks.stepping import FRAMES_PER_SECOND
 from memorylab.tasks.task import Task
 from memorylab.world.building import put_oval
 from memorylab.world.jit import bind, jit
 from memorylab.world.materials import MATERIALS
-from memorylab.world.paths import way_around, way_is_clear
+from memorylab.world.paths import is_open_ahead, way_around, way_is_clear
 from memorylab.world.rng import below, hashed, uniform
-from memorylab.world.walking import FULL_TURN, LOOK_RIGHT, in_view, is_free, step_towards, walk
+from memorylab.world.walking import (
+    FORWARD,
+    FULL_TURN,
+    LOOK_RIGHT,
+    STRAFE_LEFT,
+    STRAFE_RIGHT,
+    in_view,
+    is_free,
+    steer_towards,
+    step_towards,
+    turn_towards,
+    walk,
+)
 
 
 class Goal(NamedTuple):
     """What tells the three tasks apart."""
 
-    reach: float  # metres from its middle at which the goal counts as reached
+    reach: float  # metres from its middle at which the goal counts as reached; a scale may say otherwise
     is_visible: bool
     among_buildings: bool
 
 
 rules = Goal(1.0, True, True)  # those of a task, once `bind` has bound them
 
-SCALE = np.dtype([("side", "f8"), ("frames", "i4")])
+SCALE = np.dtype([("side", "f8"), ("frames", "i4"), ("reach", "f8")])
 
 
 @dataclass(frozen=True)
 class Arena:
-    """Side in metres and the clock."""
+    """Side in metres, the clock, and metres from its middle at which the goal counts as reached."""
 
     side: float
     seconds: float = 200
+    reach: float = 1.35
 
     def __post_init__(self):
         if isinstance(self.side, str) or not 6 <= self.side <= 200:
             raise ValueError(f"side must be a number of metres from 6 to 200, not {self.side!r}")
         check_seconds(self.seconds)
+        if isinstance(self.reach, str) or not 0.2 <= self.reach <= self.side / 4:
+            raise ValueError(f"reach must be a number of metres from 0.2 to a quarter of the side, not {self.reach!r}")
 
     def record(self) -> tuple:
-        return self.side, frames(self.seconds)
+        """The side and the reach stay in metres, the clock becomes frames."""
+        return self.side, frames(self.seconds), self.reach
 
     def text(self) -> str:
+        """As the tables show it, such as `10 x 10 m, 200 s`."""
         return f"{self.side:g} x {self.side:g} m, {self.seconds:g} s"
 
 
 SCALES = {"small": Arena(10), "large": Arena(20), "interpolate": Arena(15), "extrapolate": Arena(25)}
-
-STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
 
 EYE = 1.0
 SPEED = 1.3
@@ -66,7 +81,10 @@ CELLS = 4  # the open square in cells; one more around it is wall
 GRID = CELLS + 2
 CLEARANCE = 0.15  # of the side: nobody respawns nearer to the goal
 GOAL_MARGIN = 0.06  # of the side, kept free along the walls
-LEG = 0.6  # of the side: how far one searches in one direction
+NEAR = 0.6  # metres: a wall or building this near ahead makes a wanderer turn
+WALKING = 0.7  # of the full speed: who is slower stands and chooses where to go
+LONG_WAY = 0.4, 0.95  # of the side: how much of a free way makes a wanderer set out, drawn between these
+CHOOSING = 30  # steps before another is drawn
 FAR = 1 - 2 * GOAL_MARGIN
 
 # Fixed places of the buildings, in shares of the side: west, east, south, north, height.
@@ -82,6 +100,7 @@ BUILDINGS = np.array(
 ARENA = np.dtype(
     [
         *walked_fields(GRID),
+        ("reach", "f8"),
         ("goal_x", "f8"),
         ("goal_z", "f8"),
         ("goals", "i4"),
@@ -99,6 +118,7 @@ REPORT = {"goals": "goals", "goal_step": "goal_step", "respawns": "goals", "goal
 
 @jit
 def build_arena(game, side, with_buildings):
+    """Walls around an open square of `side` metres and, if asked for, the four buildings."""
     game.scale = side
     game.cell = side / CELLS
     game.rows = GRID
@@ -154,6 +174,7 @@ def respawn(game, clearance):
 
 @jit
 def at_goal(game, reach):
+    """Is the walker within `reach` metres of the goal's middle?"""
     return math.hypot(game.x - game.goal_x, game.z - game.goal_z) <= reach
 
 
@@ -172,7 +193,7 @@ def seek_goal(game, action, reach, clearance):
 @jit
 def show_goal(game, reach):
     """As wide as makes a walker reach the goal by touching it."""
-    radius = reach - RADIUS
+    radius = max(reach - RADIUS, 0.05)
     game.num_ovals = 1
     put_oval(game, 0, game.goal_x, EYE, game.goal_z, radius, radius * 1.5, MATERIAL_GOAL)
 
@@ -182,24 +203,27 @@ def show_goal(game, reach):
 
 @jit
 def go_to_goal(game):
+    """Around buildings, whether the goal can be seen or not."""
     x, z = way_around(game, game.goal_x, game.goal_z, RADIUS)
     return step_towards(game, x, z)
 
 
 @jit
+def walk_on(game):
+    """Straight on; where something is near ahead, turn right until nothing is."""
+    return FORWARD if is_open_ahead(game, NEAR, RADIUS) else LOOK_RIGHT
+
+
+@jit
 def go_wandering(game):
-    """Towards a place drawn anew every few seconds and after each respawn; it knows the walls, not the goal."""
+    """Straight on until something is near ahead; then to the right until the way is free for as long as is drawn."""
+    if math.hypot(game.v_x, game.v_z) > WALKING * SPEED:
+        return walk_on(game)
     side = game.cell * CELLS
-    leg = int(steps_here(game) * SPEED / (STEPS_PER_SECOND * LEG * side)) + 1000 * game.goals
-    x, z = game.x, game.z
-    for attempt in range(20):
-        bits = hashed(hashed(game.key, -1 - WANDERINGS), 20 * leg + attempt)
-        x = game.cell + side * (GOAL_MARGIN + FAR * np.float64(bits & np.uint64(0xFFFF)) / 65536.0)
-        z = game.cell + side * (GOAL_MARGIN + FAR * np.float64((bits >> np.uint64(16)) & np.uint64(0xFFFF)) / 65536.0)
-        if is_free(game, x, z, RADIUS):
-            break
-    x, z = way_around(game, x, z, RADIUS)
-    return step_towards(game, x, z)
+    bits = hashed(hashed(game.key, -1 - WANDERINGS), steps_here(game) // CHOOSING + 1000 * game.goals)
+    drawn = np.float64(bits & np.uint64(0xFFFF)) / 65536.0
+    way = side * (LONG_WAY[0] + drawn * (LONG_WAY[1] - LONG_WAY[0]))
+    return FORWARD if is_open_ahead(game, way, RADIUS) else LOOK_RIGHT
 
 
 @jit
@@ -224,10 +248,25 @@ def steps_here(game):
 
 
 @jit
+def goal_is_seen(game):
+    """Is its middle or either side in view, and no building before it?"""
+    ahead = math.atan2(game.goal_x - game.x, game.goal_z - game.z)
+    for side in range(-1, 2):
+        aside = side * 0.4 * (game.reach - RADIUS)
+        x, z = game.goal_x + aside * math.cos(ahead), game.goal_z - aside * math.sin(ahead)
+        if in_view(game, x, z) and way_is_clear(game, game.x, game.z, x, z, 0.0):
+            return True
+    return False
+
+
+@jit
 def look_for_goal(game):
     """To the goal once it is in view; until then one turn to the right, a few steps somewhere, and again."""
-    if in_view(game, game.goal_x, game.goal_z) and way_is_clear(game, game.x, game.z, game.goal_x, game.goal_z, 0.0):
-        return go_to_goal(game)
+    if goal_is_seen(game):
+        x, z = way_around(game, game.goal_x, game.goal_z, RADIUS)
+        if in_view(game, x, z):
+            return steer_towards(game, x, z)
+        return STRAFE_RIGHT if turn_towards(game, x, z) > 0 else STRAFE_LEFT  # past a corner, the goal still in view
     return LOOK_RIGHT if steps_here(game) % (2 * FULL_TURN) < FULL_TURN else go_wandering(game)
 
 
@@ -235,34 +274,39 @@ def look_for_goal(game):
 
 
 def begin_episode(game, scale, stimuli):
+    """The goal is put down first: the walker has to start away from it."""
+    game.reach = scale.reach
     build_arena(game, scale.side, rules.among_buildings)
     place_goal(game, scale.side, stimuli.holdout)
     if rules.is_visible:
-        show_goal(game, rules.reach)
-    respawn(game, max(CLEARANCE * scale.side, rules.reach))
+        show_goal(game, scale.reach)
+    respawn(game, max(CLEARANCE * scale.side, scale.reach))
 
 
 def play(game, action, scale, stimuli):
-    return seek_goal(game, action, rules.reach, CLEARANCE * scale.side)
+    """1 in a frame that reaches the goal, else 0."""
+    return seek_goal(game, action, scale.reach, CLEARANCE * scale.side)
 
 
 def remember(game):
-    # What cannot be seen has to be found once before one can know the way.
-    return go_to_goal(game) if rules.is_visible or game.goals > 0 else go_sweeping(game, rules.reach)
+    """What cannot be seen has to be found once before one can know the way."""
+    return go_to_goal(game) if rules.is_visible or game.goals > 0 else go_sweeping(game, game.reach)
 
 
 def forget(game):
+    """Starts every search as if it were the first."""
     return look_for_goal(game) if rules.is_visible else go_wandering(game)
 
 
 def arena_task(*, name: str, goal: Goal, instructions: tuple[str, ...], **parts: Any) -> Task:
+    """One of the three tasks, from what is special about its goal; `parts` are fields of Task."""
     return walked_task(
         name=name,
         rules=WalkedRules(*(bind(rule, goal, name) for rule in (begin_episode, play, remember, forget))),
         instructions=(*instructions, *ARENA_INSTRUCTIONS),
         stimuli=QUADRANTS,
         family="navigation",
-        scales=SCALES,
+        scales={size: replace(scale, reach=goal.reach) for size, scale in SCALES.items()},
         scale_record=SCALE,
         game=ARENA,
         report=REPORT,

@@ -84,6 +84,7 @@ def place_rooms(game, rooms, size, room_min, room_max):
 
 @jit
 def is_free(rooms, count, row, column, height, width):
+    """Does the rectangle overlap none of the first `count` rooms?"""
     for other in range(count):
         other_row, other_column, other_height, other_width = rooms[other]
         rows_meet = row < other_row + other_height and other_row < row + height
@@ -188,6 +189,7 @@ def is_corridor(solid, regions, room_count, row, column):
 
 @jit
 def open_sides(solid, row, column):
+    """How many of the four neighbours of a cell are open."""
     count = 0
     for north, east in SIDES:
         count += solid[row + north, column + east] == OPEN
@@ -196,6 +198,7 @@ def open_sides(solid, row, column):
 
 @jit
 def fill_dead_ends(solid, regions, size, room_count):
+    """After this every corridor leads somewhere from either end."""
     for row in range(1, size - 1):
         for column in range(1, size - 1):
             fill_dead_end(solid, regions, room_count, row, column)

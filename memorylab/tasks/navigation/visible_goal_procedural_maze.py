@@ -25,7 +25,7 @@ from memorylab.world.materials import FLOOR_STYLES, MATERIALS, WALL_STYLES
 from memorylab.world.materials import SIZE as TEXTURE_SIZE
 from memorylab.world.paths import distances_to, line_is_clear
 from memorylab.world.rng import below, hashed, uniform
-from memorylab.world.walking import in_view, step_towards, walk
+from memorylab.world.walking import BEHIND, HALF_VIEW, in_view, steer_towards, step_towards, walk
 
 LARGEST = 63
 SCALE = np.dtype(
@@ -59,9 +59,11 @@ class Maze:
         check_seconds(self.seconds)
 
     def record(self) -> tuple:
+        """The cells and rooms as they are, the clock in frames."""
         return self.cells, self.rooms, self.room_side, self.goals_per_room, frames(self.seconds)
 
     def text(self) -> str:
+        """As the tables show it, such as `11 x 11, 9 rooms of 3 to 3, 120 s`."""
         return f"{self.cells} x {self.cells}, {self.rooms} rooms of 3 to {self.room_side}, {self.seconds:g} s"
 
 
@@ -78,6 +80,8 @@ RADIUS = 0.15
 EYE = 0.5
 REACH = 0.4  # of the goal
 REWARD = 10.0
+LIKES = 1, 8, 1  # how readily one goes on by the left, straight on, by the right
+AROUND = (1, 0), (0, 1), (-1, 0), (0, -1)  # the cells around one, in rows north and columns east, clockwise
 GOAL_MATERIAL, FIRST_WALL, FIRST_FLOOR = MATERIALS["goal"], MATERIALS["wall 0"], MATERIALS["floor 0"]
 
 GAME = np.dtype(
@@ -88,6 +92,8 @@ GAME = np.dtype(
         ("goal_column", "i4"),
         ("goals", "i4"),
         ("goal_step", "i4"),
+        ("came_from", "i4"),  # where the cell lies from which one came to this one, see AROUND; -1 after a respawn
+        ("entered", "i4"),  # the step at which one came to it
     ],
     align=True,
 )
@@ -102,6 +108,7 @@ REPORT = {
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """A maze that has a goal cell in the half that the level asks for; others are drawn anew."""
     game.scale = scale.cells
     game.cell = 1.0
     game.rows = scale.cells
@@ -133,11 +140,13 @@ def view_with_pictures() -> SceneView:
 
 
 def build_view(games: int, width: int) -> SceneView:
+    """The same for any number of games and any width of picture."""
     return view_with_pictures()
 
 
 @jit
 def furnish_maze(game):
+    """A style of wall and of floor for the episode, pictures on some walls, the golden oval on the goal's cell."""
     game.eye = EYE
     game.wall_height = 1.0
     game.wall_material = FIRST_WALL + below(game, WALL_STYLES)
@@ -151,23 +160,37 @@ def furnish_maze(game):
 
 @jit
 def respawn(game):
+    """On a random spawn cell, facing anywhere, standing still."""
     row, column = draw_marked_cell(game, game.marks, game.rows, SPAWN)
     game.x = column + 0.5
     game.z = row + 0.5
     game.yaw = uniform(game, -180.0, 180.0)
     game.v_x = 0.0
     game.v_z = 0.0
+    game.came_from = -1
 
 
 @jit
 def play(game, action, scale, stimuli):
+    """10 in a frame that reaches the goal, which also puts the walker elsewhere; else 0."""
+    row, column = int(game.z), int(game.x)
     walk(game, action, SPEED, RADIUS)
+    note_cell(game, row, column)
     if abs(game.x - game.goal_column - 0.5) > REACH or abs(game.z - game.goal_row - 0.5) > REACH:
         return 0.0
     game.goals += 1
     game.goal_step = game.length
     respawn(game)
     return REWARD
+
+
+@jit
+def note_cell(game, row, column):
+    """Whether one is in another cell than that now, and from where one came to it."""
+    for side in range(4):
+        if int(game.z) + AROUND[side][0] == row and int(game.x) + AROUND[side][1] == column:
+            game.came_from = side
+            game.entered = game.length
 
 
 # --- scripted players
@@ -196,7 +219,52 @@ def go_to_cell(game, row, column):
 
 @jit
 def remember(game):
+    """Knows the way from the first step on."""
     return go_to_cell(game, game.goal_row, game.goal_column)
+
+
+@jit
+def explore(game):
+    """To the goal when it is in view, else from cell to cell by what one sees, as one who has no map."""
+    x, z = game.goal_column + 0.5, game.goal_row + 0.5
+    if in_view(game, x, z) and line_is_clear(game.solid, 1.0, game.x, game.z, x, z, 0.0):
+        if line_is_clear(game.solid, 1.0, game.x, game.z, x, z, RADIUS):
+            return steer_towards(game, x, z, BEHIND)
+        return go_to_cell(game, game.goal_row, game.goal_column)
+    row, column = int(game.z), int(game.x)
+    north, east = AROUND[next_side(game, row, column)]
+    return steer_towards(game, column + east + 0.5, row + north + 0.5, BEHIND)  # openings were in view before
+
+
+@jit
+def next_side(game, row, column):
+    """After a respawn what is open next to the right; then one of the ways on, and back only from a dead end."""
+    if game.came_from < 0:
+        best, least = 0, 360.0
+        for side in range(4):
+            angle = (90.0 * side - game.yaw + HALF_VIEW) % 360.0
+            if is_open(game, row, column, side) and angle < least:
+                best, least = side, angle
+        return best
+    likes = np.zeros(4, np.int64)
+    for turn in range(1, 4):
+        if is_open(game, row, column, (game.came_from + turn) % 4):
+            likes[turn] = LIKES[turn - 1]
+    if likes.sum() == 0:
+        return game.came_from
+    drawn = int(hashed(hashed(game.key, -1 - WANDERINGS), game.entered) % np.uint64(likes.sum()))
+    turn = 0
+    while drawn >= 0:
+        turn += 1
+        drawn -= likes[turn]
+    return (game.came_from + turn) % 4
+
+
+@jit
+def is_open(game, row, column, side):
+    """Is the cell on that side of a cell open?"""
+    north, east = AROUND[side]
+    return game.solid[row + north, column + east] == 0
 
 
 @jit
@@ -233,10 +301,17 @@ TASK = walked_task(
     family="navigation",
     engine="dmlab",
     rules=WalkedRules(begin_episode, play, remember, forget),
+    skill=explore,
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
     build_view=build_view,
     card_step=30,
+    curriculum=(
+        {"cells": 7, "rooms": 2, "room_side": 3},
+        {"cells": 9, "rooms": 4, "room_side": 3},
+        {"cells": 11, "rooms": 9, "room_side": 3},
+    ),
+    curriculum_share=0.3,
 )

@@ -9,4 +9,6 @@ TASK = arena_task(
     goal=Goal(reach=1.35, is_visible=True, among_buildings=True),
     instructions=("The goal is a golden oval among buildings.",),
     card_step=36,
+    curriculum=({"side": 6}, {"side": 10}),
+    curriculum_share=0.6,
 )

@@ -6,6 +6,7 @@ random order; a perfect pass adds a pair, an imperfect one is repeated. A pair's
 
 import numpy as np
 
+from memorylab.tasks.psychlab.panel import paint_button
 from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
@@ -18,7 +19,6 @@ from memorylab.tasks.psychlab.trial import (
     WRONG_ANSWER,
     TrialRules,
     await_answer,
-    paint_button,
     show,
     trial_task,
 )
@@ -56,6 +56,7 @@ GAME = np.dtype(
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """One pair, whose button the first trial will mark."""
     game.scale = scale.trials
     game.pairs = 1
     game.newest_shown = 0
@@ -65,6 +66,7 @@ def begin_episode(game, scale, stimuli):
 
 @jit
 def begin_trial(game, scale, stimuli):
+    """A pair that this pass has not shown; which picture and which button it has depends on the episode alone."""
     pair = below_unmarked(game, game.pairs, game.shown)
     game.shown |= 1 << pair
     game.picture = shuffled(pair, len(stimuli.pictures), game.key)
@@ -75,11 +77,13 @@ def begin_trial(game, scale, stimuli):
 
 @jit
 def play_phase(game, u, v, scale):
+    """The picture stays, and buttons answer from the first frame on."""
     await_answer(game, u, v, BUTTONS)
 
 
 @jit
 def end_trial(game, is_correct):
+    """A pass that showed every pair is over; if it was perfect, the next one has a pair more."""
     game.newest_shown |= game.cue
     game.perfect &= is_correct
     pass_is_over = game.shown == (1 << game.pairs) - 1
@@ -93,6 +97,7 @@ def end_trial(game, is_correct):
 
 @jit
 def paint(game, canvas, stimuli):
+    """The picture and four buttons: black, marked at a pair's first showing, or with the feedback to an answer."""
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
         is_correct = button == game.correct
@@ -107,10 +112,12 @@ def paint(game, canvas, stimuli):
 
 @jit
 def needs_memory(game):
+    """Only a first showing marks its button."""
     return not game.cue
 
 
 def load_stimuli(split, width, source, scales):
+    """As many pictures as a player without an error can get to see."""
     trials = max(scale.trials for scale in scales)
     pairs = next(k for k in range(1, trials + 1) if k * (k + 1) // 2 >= trials)
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, min(pairs, MAX_PAIRS))

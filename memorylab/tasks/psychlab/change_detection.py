@@ -6,7 +6,6 @@ from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
     CHOOSE,
-    FEW_TRIALS_FIRST,
     FIRST_PHASE,
     PSYCHLAB,
     STUDY_FRAMES,
@@ -92,12 +91,14 @@ GAME = np.dtype(
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """The scale that is reported is a mean of delays, none of which is drawn yet."""
     game.scale = 0.0
     game.total_delay = 0
 
 
 @jit
 def begin_trial(game, scale, stimuli):
+    """A delay, an array and, in half of the trials, one change to it."""
     game.delay = scale.delays[below(game, scale.num_delays)]
     game.total_delay += game.delay
     game.scale = game.total_delay / (game.trial + 1)  # the episode's mean delay so far
@@ -113,6 +114,7 @@ def begin_trial(game, scale, stimuli):
 
 @jit
 def draw_array(game, domain):
+    """One to four objects in different cells, alike in what the domain keeps fixed."""
     one_colour = below(game, NUM_COLOURS)
     used = 0
     game.objects = 1 + below(game, MAX_OBJECTS)
@@ -125,6 +127,7 @@ def draw_array(game, domain):
 
 @jit
 def draw_form(game, domain):
+    """The square, or one of the turns of the letter that the domain allows."""
     if domain == SQUARE_COLOURS or (domain == MIXED and fraction(game) < 0.5):
         return SQUARE
     if domain == LETTER_COLOURS:
@@ -164,6 +167,7 @@ def draw_change(game, domain):
 
 @jit
 def play_phase(game, u, v, scale):
+    """Study, blank delay, a disc that waits for the gaze, test; buttons come a moment after the test array."""
     if game.phase == STUDY:
         if time_is_up(game):
             show(game, DELAY, game.delay)
@@ -182,6 +186,7 @@ def play_phase(game, u, v, scale):
 
 @jit
 def paint(game, canvas, stimuli):
+    """The array as studied or as tested, the disc, or nothing during the delay."""
     if game.phase == DISC:
         fill_disc(canvas, 0.5, 0.5, DISC_SIDE, BLACK)
     elif game.phase != DELAY:
@@ -197,6 +202,7 @@ def paint(game, canvas, stimuli):
 
 @jit
 def paint_object(canvas, cell, colour, form):
+    """A square or a letter that fills its cell."""
     x, y = CELLS[cell]
     if form == SQUARE:
         fill_square(canvas, x, y, CELL, colour)
@@ -221,6 +227,7 @@ def paint_letter(canvas, x, y, turns, colour):
 
 @jit
 def needs_memory(game):
+    """Always: the test array alone tells nothing."""
     return True
 
 
@@ -233,7 +240,7 @@ TASK = trial_task(
         "Look at the black disc: the array comes back. Left button: something changed. Right button: all the same.",
     ),
     stimuli={"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)},
-    curriculum={"delays": (2, 8, 64), **FEW_TRIALS_FIRST},
+    curriculum=({"delays": 2}, {"delays": 8}, {"delays": 64}),
     rules=TrialRules(
         buttons=BUTTONS,
         background=BACKGROUND,

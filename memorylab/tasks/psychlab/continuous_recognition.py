@@ -35,12 +35,14 @@ GAME = np.dtype([*PSYCHLAB, ("shown", "i4"), ("picture", "i4")], align=True)
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """No picture counts as shown yet."""
     game.scale = scale.trials
     game.shown = 0
 
 
 @jit
 def begin_trial(game, scale, stimuli):
+    """A new picture or, in half of the later trials, any one that was shown before."""
     if game.shown == 0 or fraction(game) < 0.5:
         game.correct = NEW
         card = game.shown
@@ -54,11 +56,13 @@ def begin_trial(game, scale, stimuli):
 
 @jit
 def play_phase(game, u, v, scale):
+    """The picture stays, and buttons answer from the first frame on."""
     await_answer(game, u, v, BUTTONS)
 
 
 @jit
 def paint(game, canvas, stimuli):
+    """The picture between its two buttons."""
     stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
     for button in range(len(BUTTONS)):
         paint_answered_button(game, canvas, BUTTONS, button, BLACK)
@@ -66,10 +70,12 @@ def paint(game, canvas, stimuli):
 
 @jit
 def needs_memory(game):
+    """In every trial but the first, whose picture is always new."""
     return game.trial > 0  # the first picture is always new
 
 
 def load_stimuli(split, width, source, scales):
+    """A picture for every trial, as all of them may be new."""
     needed = max(scale.trials for scale in scales)
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, needed)
 

@@ -29,10 +29,12 @@ class Session:
             raise ValueError(f"delays must be up to {MAX_DELAYS} whole numbers of frames, 1 or more, not {self.delays}")
 
     def record(self) -> tuple:
+        """Delays fill up a row of MAX_DELAYS; how many of them count stands before it."""
         delays = np.zeros(MAX_DELAYS, np.int32)
         delays[: len(self.delays)] = self.delays
         return self.trials, frames(self.seconds), len(self.delays), delays
 
     def text(self) -> str:
+        """As the tables show it, such as `50 trials, 300 s, delays 2 4 8`."""
         delays = f", delays {' '.join(map(str, self.delays))}" if self.delays else ""
         return f"{self.trials} trials, {self.seconds:g} s{delays}"

@@ -10,6 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.psychlab.panel import (
+    BUTTON_SIDE,
+    build_view,
+    canvas_of,
+    paint_button,
+    paint_cross,
+    panel_start,
+)
 from memorylab.tasks.psychlab.session import SCALE, Session
 from memorylab.tasks.stepping import (
     ENDED,
@@ -21,7 +29,7 @@ from memorylab.tasks.stepping import (
     compile_game,
 )
 from memorylab.tasks.task import Task
-from memorylab.world.canvas import clear, fill_box, fill_square, rgb
+from memorylab.world.canvas import clear, rgb
 from memorylab.world.gaze import (
     DEGREES_PER_FRAME,
     DOWN,
@@ -38,11 +46,9 @@ from memorylab.world.gaze import (
 )
 from memorylab.world.jit import jit
 from memorylab.world.rng import side_draw, uniform
-from memorylab.world.room import NUM_SURFACES, draw_room, furnish, surface_size
+from memorylab.world.room import draw_room
 
 FIXATION_SIDE = 0.05  # gaze must come this near to the cross's centre
-CROSS_SIDE = 0.1
-BUTTON_SIDE = 0.1
 PICTURE_SIDE = 0.75
 STUDY_FRAMES = 25
 OFF_PANEL_FRAMES = 300  # more than this in a row end the episode
@@ -50,7 +56,6 @@ START_YAW = 22.5
 REACH = 0.049  # a gaze this near to a button's middle line is surely inside it
 STEP_DEGREES = DEGREES_PER_FRAME * FRAMES_PER_STEP
 
-RED = rgb(255, 0, 0)
 RIGHT_ANSWER, WRONG_ANSWER = rgb(100, 255, 100), rgb(255, 100, 100)
 
 # Phases every task has; its own count on from FIRST_PHASE, and CHOOSE is the one that waits for a button.
@@ -76,34 +81,12 @@ PSYCHLAB = [
 REPORT = EPISODE_REPORT | {"trial": "trial", "answer": "answer", "right_answer": "correct"}
 
 
-class PanelView(NamedTuple):
-    surfaces: np.ndarray  # the room's texels, then each game's panel
-    size: int  # texels across each of them
-
-
-def build_view(games: int, width: int) -> PanelView:
-    size = surface_size(width)
-    panels = np.zeros((games, size, size), np.uint32)
-    return PanelView(np.concatenate([furnish(width), panels]).ravel(), size)
-
-
-@jit
-def panel_start(view, number):
-    """Where game `number`'s panel begins among the surfaces."""
-    return (NUM_SURFACES + number) * view.size**2
-
-
-@jit
-def canvas_of(view, number):
-    first = panel_start(view, number)
-    return view.surfaces[first : first + view.size**2].reshape((view.size, view.size))
-
-
 # --- rules in words that the tasks use
 
 
 @jit
 def show(game, phase, frames=0):
+    """Go on to a phase, for so many frames where it is timed, and have the panel painted anew."""
     game.phase = phase
     game.timer = frames
     game.repaint = 1
@@ -111,21 +94,18 @@ def show(game, phase, frames=0):
 
 @jit
 def time_is_up(game):
+    """Counts a frame of a timed phase; true in its last one."""
     game.timer -= 1
     return game.timer <= 0
 
 
 @jit
 def await_answer(game, u, v, buttons):
+    """Gaze on a button fixes the answer; the reward waits until gaze leaves it."""
     for button in range(len(buttons)):
         if inside(u, v, buttons[button, 0], buttons[button, 1], BUTTON_SIDE):
             game.answer = button
             show(game, ANSWERED)
-
-
-@jit
-def paint_button(canvas, buttons, button, colour):
-    fill_square(canvas, buttons[button, 0], buttons[button, 1], BUTTON_SIDE, colour)
 
 
 @jit
@@ -134,13 +114,6 @@ def paint_answered_button(game, canvas, buttons, button, plain):
     pressed = game.phase == ANSWERED and game.answer == button
     feedback = RIGHT_ANSWER if game.answer == game.correct else WRONG_ANSWER
     paint_button(canvas, buttons, button, feedback if pressed else plain)
-
-
-@jit
-def paint_cross(canvas):
-    arm = CROSS_SIDE / 5
-    fill_box(canvas, 0.5 - CROSS_SIDE / 2, 0.5 - arm / 2, CROSS_SIDE, arm, RED)
-    fill_box(canvas, 0.5 - arm / 2, 0.5 - CROSS_SIDE / 2, arm, CROSS_SIDE, RED)
 
 
 @jit
@@ -171,6 +144,7 @@ def within_reach(yaw, buttons):
 
 @jit
 def end_quietly(game, is_correct):
+    """For tasks that keep nothing from one trial to the next."""
     pass
 
 
@@ -191,6 +165,7 @@ rules = TrialRules()  # those of a task, once `bind` has bound them
 
 
 def enter(game, scale, stimuli):
+    """Gaze starts level, at a yaw from which every button can be reached."""
     game.yaw = uniform(game, -START_YAW, START_YAW)
     while not within_reach(game.yaw, rules.buttons):
         game.yaw = uniform(game, -START_YAW, START_YAW)
@@ -204,6 +179,7 @@ def enter(game, scale, stimuli):
 
 
 def play_frame(game, action, scale, stimuli):
+    """Turn, then one frame of the phase; an episode ends by its trials, by looking away too long, or by the clock."""
     turn(game, action)
     u, v = gaze_on_panel(game.yaw, game.pitch)
     reward = 0.0
@@ -232,6 +208,7 @@ def play_frame(game, action, scale, stimuli):
 
 
 def draw(game, number, view, stimuli, picture):
+    """The panel is painted only when what it shows has changed, the room in every picture."""
     if game.repaint:
         canvas = canvas_of(view, number)
         clear(canvas, rules.background)
@@ -274,6 +251,7 @@ def look_towards_button(game, buttons, button):
 
 @jit
 def look_towards_centre(game):
+    """Where the cross and the discs are; from nearby a step leads across them, and every frame of it counts."""
     action = look_towards(game, 0.0, 0.0)
     if action == NOTHING and game.timer == 0:  # nearly there, and something waits to be looked at
         return LEFT if game.yaw > 0.0 else RIGHT
@@ -302,6 +280,7 @@ def forgetting(games, actions, start, stop):
 
 
 def random(games, actions, start, stop):
+    """Every action is equally likely, at every step anew."""
     for i in range(start, stop):
         game = games[i]
         actions[i] = side_draw(game, RANDOM_ACTIONS, game.length, len(LOOK_ACTIONS))
@@ -315,7 +294,7 @@ GAZE_INSTRUCTIONS = (
     "To answer, move your gaze onto a button, then off it again: green was right and pays 1.",
     "Stay on the panel: five seconds of looking away end the episode.",
 )
-FEW_TRIALS_FIRST = {"trials": (1, 2, 4, 8, 16, 32)}
+FEW_TRIALS_FIRST = tuple({"trials": number} for number in (1, 2, 4, 8, 16, 32))
 
 
 def trial_task(
@@ -325,7 +304,7 @@ def trial_task(
     scales: Mapping[str, Session],
     instructions: tuple[str, ...],
     family: str = "psychlab",
-    curriculum: Mapping[str, tuple[int, ...]] = FEW_TRIALS_FIRST,
+    curriculum: tuple[Mapping[str, Any], ...] = FEW_TRIALS_FIRST,
     **parts: Any,
 ) -> Task:
     """A task of trials from its rules; `parts` are fields of Task."""

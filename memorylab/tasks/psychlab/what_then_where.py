@@ -62,12 +62,14 @@ GAME = np.dtype(
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """The scale that is reported is a mean of delays, none of which is drawn yet."""
     game.scale = 0.0
     game.total_delay = 0
 
 
 @jit
 def begin_trial(game, scale, stimuli):
+    """Two delays, the digit to remember, and four different digits, that one among them."""
     game.first_delay = scale.delays[below(game, scale.num_delays)]
     game.second_delay = scale.delays[below(game, scale.num_delays)]
     game.total_delay += game.first_delay + game.second_delay
@@ -86,11 +88,13 @@ def begin_trial(game, scale, stimuli):
 
 @jit
 def draw_picture(game, digit, stimuli):
+    """One of the pictures that this digit has."""
     return stimuli.first[digit] + below(game, stimuli.first[digit + 1] - stimuli.first[digit])
 
 
 @jit
 def play_phase(game, u, v, scale):
+    """The digit, a delay, the four digits, a delay, a disc that waits for the gaze, then the buttons."""
     if game.phase == WHAT:
         if time_is_up(game):
             show(game, FIRST_DELAY, game.first_delay)
@@ -112,6 +116,7 @@ def play_phase(game, u, v, scale):
 
 @jit
 def paint(game, canvas, stimuli):
+    """What the phase is called after; nothing during the delays."""
     if game.phase == WHAT:
         stamp(canvas, stimuli.what[game.what], 0.5, 0.5)
     elif game.phase == WHERE:
@@ -126,10 +131,12 @@ def paint(game, canvas, stimuli):
 
 @jit
 def needs_memory(game):
+    """Always: the buttons alone tell nothing."""
     return True
 
 
 def load_stimuli(split, width, source, scales):
+    """Every digit in both sizes in which it is shown."""
     texels = surface_size(width)
     return load_digits(split, round(WHAT_SIDE * texels), round(WHERE_SIDE * texels), source)
 
@@ -156,4 +163,9 @@ TASK = trial_task(
     game=GAME,
     load_stimuli=load_stimuli,
     card_step=42,
+    curriculum=(
+        {"trials": 1, "delays": 4},
+        {"trials": 4, "delays": (4, 8)},
+        {"trials": 16, "delays": (4, 8, 32)},
+    ),
 )

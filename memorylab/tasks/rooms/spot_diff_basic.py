@@ -24,18 +24,19 @@ from memorylab.tasks.rooms.spot_difference import (
 from memorylab.world.jit import jit
 from memorylab.world.rng import below, below_except, uniform
 
-ROOM, CORRIDOR = 14, 4
 WALL_GAP = 1.6  # from a block's middle to a wall at least
 BLOCK_GAP = 2.4  # between the middles of two blocks at least
 START_GAP = 1.2  # from the walker to a block's middle at least
 START = 0.6, 0.85  # how far north in Room 1 the walker begins
+SMALL_ROOMS_FIRST = {"room": 8, "corridor": 3, "delay": 0}, {"room": 10, "delay": 0}, {"delay": 0}
 SCALES = {"small": Waiting(0), "large": Waiting(10), "interpolate": Waiting(5), "extrapolate": Waiting(15)}
 
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """Two blocks of different colours, one of which has a third in Room 2."""
     game.scale = scale.delay / 60.0
-    build_rooms(game, ROOM, CORRIDOR)
+    build_rooms(game, scale)
     game.blocks = 2
     scatter_blocks(game)
     place_walker(game)
@@ -58,6 +59,7 @@ def scatter_blocks(game):
 
 @jit
 def place_walker(game):
+    """In the northern part of Room 1, clear of the blocks."""
     while True:
         game.x = uniform(game, 2.0, game.room)
         game.z = 1.0 + game.room * uniform(game, START[0], START[1])
@@ -102,4 +104,5 @@ TASK = walked_task(
     game=SPOT_DIFFERENCE,
     report=REPORT,
     card_step=3,
+    curriculum=SMALL_ROOMS_FIRST,
 )

@@ -24,17 +24,17 @@ from memorylab.world.materials import MATERIALS
 from memorylab.world.rng import below, below_except, uniform
 
 SCALES = {
-    "small": Waiting(0, 240),
-    "large": Waiting(10, 240),
-    "interpolate": Waiting(5, 240),
-    "extrapolate": Waiting(15, 240),
+    "small": Waiting(0, 240, 20, 8),
+    "large": Waiting(10, 240, 20, 8),
+    "interpolate": Waiting(5, 240, 20, 8),
+    "extrapolate": Waiting(15, 240, 20, 8),
 }
-ROOM, CORRIDOR = 20, 8
 PERIOD = 240  # frames
 SIZE = 1.3  # how far from its middle a block moves
 HEIGHT = 2.2  # of that middle, over the stand
 STAND = 0.4
-APART = 4.0  # from the middle of the room
+APART = 4.0  # from the middle of the room, less where there is no room for it
+WALL_GAP = 2.0  # from a stand's middle to a wall at least
 BLOCK_COLOURS = MATERIALS["Yellow"], MATERIALS["Turquoise"]
 STAND_MATERIAL = MATERIALS["stand"]
 
@@ -87,11 +87,13 @@ def along_polygon(corners, stride, phase):
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """Two stands left and right of the way to the corridor, a block in the air above each."""
     game.scale = scale.delay / 60.0
-    build_rooms(game, ROOM, CORRIDOR)
+    build_rooms(game, scale)
     game.blocks = 2
+    apart = min(APART, game.room / 2 - WALL_GAP)
     for k in range(2):
-        game.home_x[k] = middle_x(game) + (2 * k - 1) * APART
+        game.home_x[k] = middle_x(game) + (2 * k - 1) * apart
         game.home_z[k] = room_1_north(game) - uniform(game, 2.0, 4.0)
     choose_figures(game, NUM_FIGURES * stimuli.holdout)
     put_blocks(game)
@@ -137,6 +139,7 @@ def move_blocks(game):
 
 @jit
 def play(game, action, scale, stimuli):
+    """Blocks move on before the walker does, in both rooms at once."""
     move_blocks(game)
     return spot(game, action, scale, stimuli)
 
@@ -160,4 +163,9 @@ TASK = walked_task(
     game=SPOT_DIFFERENCE,
     report=REPORT,
     card_step=54,
+    curriculum=(
+        {"room": 8, "corridor": 3, "delay": 0},
+        {"room": 12, "corridor": 4, "delay": 0},
+        {"room": 16, "delay": 0},
+    ),
 )

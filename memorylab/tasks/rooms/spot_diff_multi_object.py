@@ -15,6 +15,7 @@ from memorylab.tasks.rooms.spot_difference import (
     SCALE,
     SPOT_DIFFERENCE,
     build_rooms,
+    check_rooms,
     forget,
     middle_x,
     put_blocks,
@@ -26,13 +27,24 @@ from memorylab.tasks.scales import check_seconds, frames
 from memorylab.world.jit import jit
 from memorylab.world.rng import below, below_except, uniform
 
+FROM_WALL = 2.5  # metres between the ring and a wall
+BLOCK_GAP = 2.1  # between the middles of two blocks at least
+
+
+@jit
+def ring(room):
+    """The radius of the ring in a room that large."""
+    return room / 2 - FROM_WALL
+
 
 @dataclass(frozen=True)
 class Crowd:
-    """How many blocks a room may hold, and the clock."""
+    """How many blocks a room may hold, the clock, and metres across a room and along the corridor."""
 
     objects: tuple[int, ...]
     seconds: float = 120
+    room: int = 16
+    corridor: int = 6
 
     def __post_init__(self):
         objects = (self.objects,) if np.ndim(self.objects) == 0 else tuple(self.objects)
@@ -42,25 +54,30 @@ class Crowd:
         ):
             raise ValueError(f"objects must be whole numbers from 2 to {MOST_OBJECTS}, not {objects}")
         check_seconds(self.seconds)
+        check_rooms(self.room, self.corridor)
+        most = int(1.5 * math.pi * ring(self.room) / BLOCK_GAP)
+        if max(objects) > most:
+            raise ValueError(f"a room of {self.room} m holds at most {most} objects, not {max(objects)}")
 
     def record(self) -> tuple:
+        """No delay; the numbers of blocks fill up a row of MAX_BLOCKS."""
         choices = np.zeros(MAX_BLOCKS, np.int32)
         choices[: len(self.objects)] = self.objects
-        return 0, frames(self.seconds), len(self.objects), choices
+        return 0, frames(self.seconds), len(self.objects), choices, self.room, self.corridor
 
     def text(self) -> str:
+        """As the tables show it, such as `2 or 3 objects, 120 s`."""
         return f"{' or '.join(map(str, self.objects))} objects, {self.seconds:g} s"
 
 
 MOST_OBJECTS = 12  # more would leave no way between them
 SCALES = {"small": Crowd((2, 3)), "large": Crowd((5, 6)), "interpolate": Crowd((4,)), "extrapolate": Crowd((7,))}
-ROOM, CORRIDOR = 16, 6
-RING = 5.5  # its radius
 
 
 @jit
 def begin_episode(game, scale, stimuli):
-    build_rooms(game, ROOM, CORRIDOR)
+    """As many blocks as one of the scale's choices says, one of them altered in Room 2."""
+    build_rooms(game, scale)
     game.blocks = scale.choices[below(game, scale.num_choices)]
     game.scale = game.blocks
     place_on_ring(game)
@@ -75,8 +92,8 @@ def place_on_ring(game):
     turn = uniform(game, -0.2, 0.2)
     for k in range(game.blocks):
         angle = math.pi * (-0.75 + 1.5 * (k + 0.5) / game.blocks) + turn
-        game.home_x[k] = middle_x(game) + RING * math.sin(angle)
-        game.home_z[k] = 1.0 + game.room / 2 + RING * math.cos(angle)
+        game.home_x[k] = middle_x(game) + ring(game.room) * math.sin(angle)
+        game.home_z[k] = 1.0 + game.room / 2 + ring(game.room) * math.cos(angle)
 
 
 @jit
@@ -102,4 +119,9 @@ TASK = walked_task(
     game=SPOT_DIFFERENCE,
     report=REPORT,
     card_step=48,
+    curriculum=(
+        {"objects": 2, "room": 8, "corridor": 3},
+        {"objects": 2, "room": 12},
+        {"objects": (2, 3)},
+    ),
 )

@@ -1,7 +1,7 @@
 """Spot the Difference: Passive. As Basic, but the blocks of Room 1 stand beside the corridor and are always seen."""
 
 from memorylab.tasks.locomotion import WalkedRules, walked_task
-from memorylab.tasks.rooms.spot_diff_basic import SCALES, paint_blocks
+from memorylab.tasks.rooms.spot_diff_basic import SCALES, SMALL_ROOMS_FIRST, paint_blocks
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_INSTRUCTIONS,
     COLOUR_HALVES,
@@ -20,14 +20,14 @@ from memorylab.tasks.rooms.spot_difference import (
 )
 from memorylab.world.jit import jit
 
-ROOM, CORRIDOR = 14, 4
 BESIDE_CORRIDOR = 2.6
 
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """As in Basic, with the blocks beside the way out and the walker far from it."""
     game.scale = scale.delay / 60.0
-    build_rooms(game, ROOM, CORRIDOR)
+    build_rooms(game, scale)
     game.blocks = 2
     line_up_blocks(game)
     paint_blocks(game, COLOURS[stimuli.holdout])
@@ -59,4 +59,5 @@ TASK = walked_task(
     game=SPOT_DIFFERENCE,
     report=REPORT,
     card_step=54,
+    curriculum=SMALL_ROOMS_FIRST,
 )

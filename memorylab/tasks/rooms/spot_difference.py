@@ -6,11 +6,12 @@ Four tasks share these rules; the sizes of their rooms and corridors make a rand
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from memorylab.tasks.locomotion import GUESSES, walked_fields
-from memorylab.tasks.scales import check_seconds, frames
+from memorylab.tasks.scales import check_seconds, frames, whole
 from memorylab.tasks.stepping import ENDED
 from memorylab.world.building import put_box
 from memorylab.world.jit import jit
@@ -22,38 +23,64 @@ from memorylab.world.walking import (
     FORWARD,
     FULL_TURN,
     LOOK_RIGHT,
+    STEERING,
     in_view,
-    step_towards,
+    steer_towards,
     touched_box,
     turn_towards,
     walk,
 )
 
 MAX_BLOCKS = (MAX_BOXES - 2) // 2
-SCALE = np.dtype([("delay", "i4"), ("frames", "i4"), ("num_choices", "i4"), ("choices", "i4", (MAX_BLOCKS,))])
+SCALE = np.dtype(
+    [
+        ("delay", "i4"),
+        ("frames", "i4"),
+        ("num_choices", "i4"),
+        ("choices", "i4", (MAX_BLOCKS,)),
+        ("room", "i4"),
+        ("corridor", "i4"),
+    ]
+)
+MIN_ROOM, MAX_ROOM = 8, 20
+MIN_CORRIDOR, MAX_CORRIDOR = 3, 12  # the least that holds a walker between its gates
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """Seconds between the gates, and the clock."""
+    """Seconds between the gates, the clock, and metres across a room and along the corridor."""
 
     delay: float
     seconds: float = 120
+    room: int = 14
+    corridor: int = 4
 
     def __post_init__(self):
         if isinstance(self.delay, str) or not 0 <= self.delay < 1e5:
             raise ValueError(f"delay must be a number of seconds, 0 or more, not {self.delay!r}")
         check_seconds(self.seconds)
+        check_rooms(self.room, self.corridor)
 
     def record(self) -> tuple:
-        return frames(self.delay), frames(self.seconds), 1, np.full(MAX_BLOCKS, 2)
+        """Delay and clock in frames; always two blocks."""
+        return frames(self.delay), frames(self.seconds), 1, np.full(MAX_BLOCKS, 2), self.room, self.corridor
 
     def text(self) -> str:
+        """As the tables show it, such as `delay 5 s, 120 s`."""
         return f"delay {self.delay:g} s, {self.seconds:g} s"
 
 
+def check_rooms(room: Any, corridor: Any) -> None:
+    """Or one sentence."""
+    if not whole(room) or not MIN_ROOM <= room <= MAX_ROOM or room % 2:  # the corridor is two metres wide
+        raise ValueError(f"room must be an even number of metres from {MIN_ROOM} to {MAX_ROOM}, not {room!r}")
+    if not whole(corridor) or not MIN_CORRIDOR <= corridor <= MAX_CORRIDOR:
+        raise ValueError(
+            f"corridor must be a whole number of metres from {MIN_CORRIDOR} to {MAX_CORRIDOR}, not {corridor!r}"
+        )
+
+
 CORRIDOR_WIDTH = 2
-MAX_ROOM, MAX_CORRIDOR = 20, 12
 GATE_FROM_ROOM = 1.0  # metres from the room to its gate
 GATE_THICKNESS = 0.1
 
@@ -101,21 +128,26 @@ MATERIAL_WALL, MATERIAL_FLOOR, MATERIAL_GATE = MATERIALS["wall 1"], MATERIALS["f
 
 @jit
 def middle_x(game):
+    """The corridor's middle line, and that of both rooms."""
     return 1.0 + game.room / 2
 
 
 @jit
 def room_1_north(game):
+    """Where Room 1 ends and the corridor begins."""
     return 1.0 + game.room
 
 
 @jit
 def room_2_south(game):
+    """Where the corridor ends and Room 2 begins."""
     return 1.0 + game.room + game.corridor
 
 
 @jit
-def build_rooms(game, room, corridor):
+def build_rooms(game, scale):
+    """Two equal rooms, the corridor between them, and the walker somewhere in the south of Room 1."""
+    room, corridor = scale.room, scale.corridor
     game.room = room
     game.corridor = corridor
     game.cell = 1.0
@@ -147,6 +179,7 @@ def set_gates(game):
 
 @jit
 def put_gate(game, number, z, shut):
+    """An open gate is a box that stops neither eyes nor feet."""
     height = WALL_HEIGHT if shut else -1.0
     put_box(game, number, middle_x(game), z, CORRIDOR_WIDTH / 2, 0.0, height, MATERIAL_GATE)
     box = game.boxes[number]
@@ -166,6 +199,7 @@ def put_blocks(game):
 
 @jit
 def pass_gates(game, delay):
+    """The delay counts from the moment in which the walker has passed the near gate."""
     between = room_1_north(game) + GATE_FROM_ROOM + GATE_THICKNESS + RADIUS
     if game.gates == BEFORE and game.z > between:
         game.gates = BETWEEN
@@ -205,20 +239,20 @@ def spot(game, action, scale, stimuli):
 
 @jit
 def go_and_touch(game, block):
-    """To the corridor, through the gates, then to the block."""
+    """To the corridor, through the gates, then to the block; what is not in view one turns to by the right."""
     x = middle_x(game)
     if game.z < room_1_north(game) - 0.6:
         x, z = way_around(game, x, room_1_north(game) - 0.4, RADIUS)
-        return step_towards(game, x, z)
+        return steer_towards(game, x, z)
     if game.gates == BETWEEN:
-        return LOOK_RIGHT if abs(turn_towards(game, x, room_2_south(game))) > 8.0 else FORWARD
+        return LOOK_RIGHT if abs(turn_towards(game, x, room_2_south(game))) > STEERING else FORWARD
     if game.z < room_2_south(game) + 0.4:
-        return step_towards(game, x, room_2_south(game) + 0.8)
+        return steer_towards(game, x, room_2_south(game) + 0.8)
     number = game.blocks + block
     west, east, _, _, south, north = game.boxes[number]
     # In a wide berth around the other blocks: to brush against one is to choose it.
     x, z = way_around(game, (west + east) / 2, (south + north) / 2, 2 * RADIUS, number)
-    return step_towards(game, x, z)
+    return steer_towards(game, x, z)
 
 
 @jit
@@ -238,9 +272,11 @@ def difference_is_known(game):
 
 @jit
 def guess(game):
+    """One block for the whole episode."""
     return side_draw(game, GUESSES, 0, game.blocks)
 
 
 @jit
 def forget(game):
+    """The same way as one who remembers, to a block that is guessed."""
     return go_and_touch(game, guess(game))

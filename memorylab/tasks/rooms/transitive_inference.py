@@ -17,7 +17,7 @@ from memorylab.world.building import build_hall, put_box, put_oval
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
 from memorylab.world.rng import below, below_unmarked, shuffled, side_draw
-from memorylab.world.walking import step_towards, touched_box, walk
+from memorylab.world.walking import steer_towards, touched_box, walk
 
 SCALE = np.dtype([("objects", "i4"), ("frames", "i4")])
 LONGEST = 10  # as many colours as each half holds
@@ -36,9 +36,11 @@ class Chain:
         check_seconds(self.seconds)
 
     def record(self) -> tuple:
+        """The chain as it is, the clock in frames."""
         return self.objects, frames(self.seconds)
 
     def text(self) -> str:
+        """As the tables show it, such as `5 objects, 200 s`."""
         return f"{self.objects} objects, {self.seconds:g} s"
 
 
@@ -76,6 +78,7 @@ REPORT = {"choice": "choice", "right_choice": "correct", "choices": "choices", "
 
 @jit
 def begin_episode(game, scale, stimuli):
+    """The order of the colours follows from the episode's key; no pair is learned yet."""
     game.scale = scale.objects
     game.objects = scale.objects
     build_hall(game, ROOM, MATERIAL_WALL, MATERIAL_FLOOR)
@@ -117,6 +120,7 @@ def show_pair(game, stimuli):
 
 @jit
 def play(game, action, scale, stimuli):
+    """Walk; whoever touches a stand has chosen, and faces the next pair, the same one again, or the end."""
     walk(game, action, SPEED, RADIUS)
     side = touched_box(game, 0, 2, RADIUS)
     if side < 0:
@@ -139,17 +143,20 @@ def play(game, action, scale, stimuli):
 
 @jit
 def go_to_side(game, side):
+    """In a straight line: nothing stands between the start and either stand."""
     box = game.boxes[side]
-    return step_towards(game, (box[0] + box[1]) / 2, (box[4] + box[5]) / 2)
+    return steer_towards(game, (box[0] + box[1]) / 2, (box[4] + box[5]) / 2)
 
 
 @jit
 def remember(game):
+    """Knows the whole order from the first pair on."""
     return go_to_side(game, game.correct)
 
 
 @jit
 def forget(game):
+    """Guesses anew at every choice."""
     return go_to_side(game, side_draw(game, GUESSES, game.choices, 2))
 
 
@@ -171,4 +178,6 @@ TASK = walked_task(
     game=GAME,
     report=REPORT,
     card_step=48,
+    curriculum=({"objects": 4}, {"objects": 5}),
+    curriculum_share=0.9,  # who guesses has 0.7 of it
 )

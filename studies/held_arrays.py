@@ -1,7 +1,7 @@
 """Does an agent hold Change Detection's array over the delay, and can it compare? Learning without reinforcement.
 
-python benchmarks/held_arrays.py [--unroll 200 --num-envs 8] [--told array] ...
-python benchmarks/held_arrays.py --model mra --told answer --unroll 50 --num-envs 16 --noise 0 --read-share 0.01
+python studies/held_arrays.py [--unroll 200 --num-envs 8] [--told array] ...
+python studies/held_arrays.py --model mra --told answer --unroll 50 --num-envs 16 --noise 0 --read-share 0.01
 
 The forgetting player plays, some actions drawn at random. An agent watches, and may besides be told what lies in each
 cell of the study array, or which answer is right. Printed for each stretch of steps: the cross-entropy, in

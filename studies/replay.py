@@ -1,6 +1,6 @@
 """Is every episode that autoreset began the one that its seed plays? Whole ones, of all tasks, in three batch sizes.
 
-python benchmarks/replay.py                  # 100 episodes each; --tasks avm cr for some
+python studies/replay.py                  # 100 episodes each; --tasks avm cr for some
 """
 
 import argparse

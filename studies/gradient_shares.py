@@ -1,6 +1,6 @@
 """How large is CPC's gradient in the encoder beside that of reinforcement learning?
 
-python benchmarks/gradient_shares.py [--tasks avm ti --updates 300] [--run runs/avm-mra-laptop-seed0]
+python studies/gradient_shares.py [--tasks avm ti --updates 300] [--run runs/avm-mra-laptop-seed0]
 
 The `paper` preset, at the start and after some updates; a run of any preset as its newest checkpoint has it, with the
 paper's costs and weights. Norms are of the losses summed over steps and games, as IMPALA does, and CPC's also over k,

@@ -1,6 +1,6 @@
 """Two numbers of docs/walked.md: what one sees of Room 1 on the way, and how often the goal of a maze can be reached.
 
-python benchmarks/anchors.py
+python studies/anchors.py
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What can a player without any memory score on What Then Where and Change Detection, with notes kept in the world?
 
-    python benchmarks/without_memory.py [--level train] [--episodes 256] [--seed 0]
+    python studies/without_memory.py [--level train] [--episodes 256] [--seed 0]
 
 Each action is a function of `Seen`: what hangs on the panel now, where the gaze is (the room behind it tells), and
 the action before, which agents are given too. Looking moves in whole steps, so gaze is a column and a row of a grid.

@@ -1,6 +1,6 @@
 """How many trials does a network need to tell same from changed, given Change Detection's two pictures at once?
 
-python benchmarks/two_pictures.py [--given pair] [--given difference] ...
+python studies/two_pictures.py [--given pair] [--given difference] ...
 
 No memory is needed here: the last picture of the study array and the first that shows the buttons go through one
 encoder, and a hidden layer gets both codes side by side (`pair`) or one less the other (`difference`).

@@ -1,0 +1,25 @@
+"""Our laptop preset on AVM: `memorylab_learner.py MODEL` prints after each update from how many steps it learned."""
+
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from memorylab.learning.config import CurriculumConfig
+from memorylab.learning.presets import preset_config
+from memorylab.runtime.in_process import training_here
+
+
+def main(model: str) -> None:
+    # The peers have no curriculum either: all play the true level.
+    config = replace(preset_config("avm", model), evaluate_every=0, curriculum=CurriculumConfig())
+    training = training_here(config, Path(tempfile.mkdtemp()) / "run")
+    steps = 0
+    while True:
+        progress = training.runtime.advance(0.0)
+        training.count(progress)
+        steps += progress.steps
+        print(steps, flush=True)
+
+
+main(*sys.argv[1:])

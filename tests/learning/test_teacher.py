@@ -1,0 +1,116 @@
+"""A teacher: what it says belongs to the picture that the agent sees, and only its weight makes it heard."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
+from memorylab.envs.diagnostic_games import GREY, SIDE, WAIT, RememberBit
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.learning.actor import Actor
+from memorylab.learning.config import LearnerConfig, TrainConfig
+from memorylab.learning.learner import Learner
+from memorylab.learning.losses import teaching
+from memorylab.learning.trajectory import named_trajectory
+
+SIZES = {"height": SIDE, "width": SIDE, "embedding_size": 8, "hidden_size": 8, "key_size": 4, "capacity": 16}
+
+
+def small_agent(actions: int, **sizes) -> MemoryRecallAgent:
+    torch.manual_seed(0)
+    sizes = SIZES | {"neighbours": 3, "cpc_steps": 2} | sizes
+    return MemoryRecallAgent(model_config("mra", AgentConfig(encoder="small", actions=actions, **sizes)))
+
+
+@pytest.mark.parametrize("length", [1, 4, 7])
+def test_advice_is_for_the_picture_beside_it(length):
+    """The bit is in an episode's first picture and asked for at the grey one, perhaps in another trajectory."""
+    actor = Actor(RememberBit(length, num_envs=6, seed=3), small_agent(3), unroll=5, teacher="remembering")
+    bit, asked = np.zeros(6, int), 0
+    for _ in range(8):
+        trajectory = actor.collect().trajectory
+        for t in range(5):  # the sixth is the first of the next
+            picture = trajectory.inputs.pictures[t, :, 0].numpy()  # (B, width, 3)
+            begins = trajectory.inputs.resets[t].numpy()
+            bit[begins] = (picture[begins, -1, 0] == 255).astype(int)
+            is_question = picture[:, 0, 0] == GREY
+            expected = np.where(is_question, 1 + bit, WAIT)
+            assert (trajectory.advice[t].numpy() == expected).all()
+            asked += is_question.sum()
+    assert asked > 20
+
+
+@pytest.mark.parametrize("task", ["avm", "spot_diff_passive"])
+def test_advice_is_the_scripted_player_s_for_the_state_of_the_picture(task):
+    """Another batch of the same games, moved by the agent's actions, is asked in each state."""
+    settings = {"seed": 5, "size": (SIDE, 24), "seconds": 1}
+    env, twin = (MemoryVectorEnv(task, num_envs=4, **settings) for _ in range(2))
+    actor = Actor(env, small_agent(env.single_action_space.n, width=24), unroll=6, teacher="forgetting")
+    twin.reset()
+    advised, ended = np.zeros(4, np.int64), 0
+    for _ in range(6):
+        trajectory = actor.collect().trajectory
+        for t in range(6):
+            twin.act("forgetting", advised)
+            assert (trajectory.advice[t].numpy() == advised).all()
+            _, _, terminated, truncated, _ = twin.step(trajectory.actions[t].numpy())
+            ended += (terminated | truncated).sum()
+    assert ended >= 4
+
+
+def test_the_lesson_against_a_slow_twin():
+    logits = torch.randn(3, 2, 4, generator=torch.Generator().manual_seed(1))
+    advice = torch.tensor([[0, 3], [1, 1], [2, 0]])
+    lesson = teaching(logits, advice)
+    losses, hits = [], []
+    for t in range(3):
+        for b in range(2):
+            weights = np.exp(logits[t, b].numpy().astype(np.float64))
+            losses.append(-np.log(weights[advice[t, b]] / weights.sum()))
+            hits.append(weights.argmax() == advice[t, b].item())
+    assert lesson.loss.item() == pytest.approx(np.mean(losses), rel=1e-6)
+    assert lesson.agreement.item() == pytest.approx(np.mean(hits))
+
+
+def updated(teacher: str, updates: int = 3, length: int = 4, **changes) -> tuple[Learner, list[dict[str, float]]]:
+    config = LearnerConfig(learning_rate=1e-2, reduction="mean", cpc_weight=0.01, **changes)
+    learner = Learner(small_agent(3), config)
+    actor = Actor(RememberBit(length, num_envs=6), small_agent(3), unroll=5, teacher=teacher)
+    return learner, [learner.update(actor.collect().trajectory) for _ in range(updates)]
+
+
+def test_a_teacher_of_no_weight_leaves_every_bit_as_it_was():
+    alone, _ = updated("none")
+    unheard, told = updated("forgetting", teacher_weight=0.0)
+    heard, _ = updated("forgetting")
+    assert all(map(torch.equal, alone.agent.parameters(), unheard.agent.parameters()))
+    assert not all(map(torch.equal, alone.agent.parameters(), heard.agent.parameters()))
+    assert told[0]["teacher_weight"] == 0.0
+    assert 0.0 <= told[0]["teacher_agreement"] <= 1.0
+
+
+def test_the_weight_falls_in_a_line_to_zero_and_is_remembered():
+    learner, told = updated("forgetting", updates=5, teacher_weight=2.0, teacher_steps=90)
+    assert [row["teacher_weight"] for row in told] == pytest.approx([2.0, 4 / 3, 2 / 3, 0.0, 0.0])
+    other = Learner(small_agent(3), learner.config)
+    other.load_state_dict(learner.state_dict(), learner.version)
+    assert (other.steps, other.teacher_weight()) == (150, 0.0)
+
+
+def test_a_teacher_is_imitated():
+    """In an episode of two steps every other one is a question, and the answer is in the picture before."""
+    _, told = updated("remembering", updates=60, length=1)
+    assert told[-1]["teacher_agreement"] > 0.9 > 0.7 > told[0]["teacher_agreement"]
+
+
+def test_advice_travels_with_a_trajectory():
+    actor = Actor(RememberBit(4, num_envs=6), small_agent(3), unroll=5, teacher="forgetting")
+    trajectory = actor.collect().trajectory
+    assert torch.equal(named_trajectory(actor.agent, trajectory.state_dict()).advice, trajectory.advice)
+
+
+def test_an_unknown_teacher_is_told_in_a_sentence():
+    with pytest.raises(ValueError, match="unknown teacher 'plato'; the teachers of avm are none, random, forgetting"):
+        replace(TrainConfig("avm"), teacher="plato")
