@@ -1,5 +1,7 @@
 """Working memory: from what is seen and recalled now, and what was thought before, to h_t."""
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -114,7 +116,7 @@ class LSTM(Controller):
         """For learning as one operation, where the kernels run."""
         if type(self) is not LSTM or not torch.is_grad_enabled() or not suits(embedded):
             return super().unroll(embedded, m, keep, state)
-        weight = self.of_past.weight
+        weight = cast(nn.Linear, self.of_past).weight
         if m is not None:
             embedded, weight = embedded + m @ weight[:, : self.memory_size].T, weight[:, self.memory_size :]
         h, state, _ = unroll_lstm(embedded, keep, state, weight)

@@ -116,7 +116,7 @@ class MemoryRecallAgent(nn.Module):
             m, weights = past.recall_all()
             h, state = self.controller.unroll(embedded, m, keep, state)
         elif isinstance(past, ReplayedPast) and self.is_one_operation(embedded):
-            reads = self.read.reads(past.embedded, past.projected)
+            reads = cast(EpisodicMemory, self.read).reads(past.embedded, past.projected)
             h, state, weights = unroll_lstm(embedded, keep, state, self.controller.of_past.weight, reads)
         else:
             h, weights, state = self.read_by_step(x, embedded, keep, past, state)
@@ -161,8 +161,8 @@ class MemoryRecallAgent(nn.Module):
         """(T, B, height, width, 3) bytes to x (T, B, X)."""
         flat = pictures.flatten(0, 1)
         if self.sharing is not None and torch.is_grad_enabled():
-            parts = flat.chunk(ENCODER_PARTS)
-            x = InParts.apply(self.sharing.run, self.encode_flat, parts, *self.encoder.parameters())
+            weights = [weight for weight in self.encoder.parameters() if weight.requires_grad]
+            x = InParts.apply(self.sharing.run, self.encode_flat, flat.chunk(ENCODER_PARTS), *weights)
         else:
             x = self.encode_flat(flat)
         return x.view(*pictures.shape[:2], -1)

@@ -66,10 +66,11 @@ class InParts(torch.autograd.Function):
         return torch.cat([part.detach() for part in ctx.parts])
 
     @staticmethod
-    def backward(ctx: Any, of_whole: Tensor):  # type: ignore[override]
+    def backward(ctx: Any, of_whole: Tensor):
         """The sum of the parts' gradients, always in the same order."""
         pairs = zip(ctx.parts, of_whole.split([len(part) for part in ctx.parts]), strict=True)
-        found = ctx.run([partial(torch.autograd.grad, part, ctx.weights, of_part) for part, of_part in pairs])
+        gradient = partial(torch.autograd.grad, inputs=ctx.weights, materialize_grads=True)
+        found = ctx.run([partial(gradient, part, grad_outputs=of_part) for part, of_part in pairs])
         return None, None, None, *(sum(of_weight[1:], of_weight[0]) for of_weight in zip(*found, strict=True))
 
 
