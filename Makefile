@@ -17,7 +17,8 @@ demo: $(DEMO)/ready
 	@echo "demo/recall.html:  open it in a browser to see what the agent recalls at each step. demo/avm.png is the task."
 	@echo "A longer run of the same: $(DEMO)/bin/memorylab train avm --teacher skills --minutes 30; see docs/training.md."
 
-TAUGHT := --preset laptop --teacher skills --minutes $(MINUTES) --evaluate-every 400000 --evaluation-episodes 16
+# The learning rate does not fall: two minutes are the beginning of a run, not a whole one.
+TAUGHT := --preset laptop --teacher skills --schedule constant --minutes $(MINUTES) --evaluate-every 400000 --evaluation-episodes 16
 
 # What watches the clock has the machine to itself; all other tests run on both cores, the longest first.
 ALONE := tests/runtime/test_ray.py tests/web/test_browser.py tests/web/test_play.py

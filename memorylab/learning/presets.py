@@ -102,21 +102,37 @@ def laptop(task: str) -> TrainConfig:
             tuple(" ".join(scale_texts(stage)) for stage in found.curriculum), found.curriculum_share
         ),
     )
-    return for_faint_arrays(config) if task == "change_detection" else config
+    return OWN_SETTINGS[task](config) if task in OWN_SETTINGS else config
+
+
+def with_sharp_read(config: TrainConfig) -> TrainConfig:
+    """Small marks get contrast, and of what a read finds, the same picture outweighs all others."""
+    return replace(config, agent=replace(config.agent, encoder="normalised", epsilon=1e-5))
+
+
+def for_pictures_that_return(config: TrainConfig) -> TrainConfig:
+    """Arbitrary Visuomotor Mapping: few steps saw a picture first; further neighbours are other pictures."""
+    config = with_sharp_read(config)
+    return replace(config, agent=replace(config.agent, neighbours=4))
 
 
 def for_faint_arrays(config: TrainConfig) -> TrainConfig:
     """Change Detection: pale shapes, a memory in which the same picture stays near, short delays first."""
+    config = with_sharp_read(config)
     return replace(
         config,
         num_envs=16,
         unroll=50,
-        agent=replace(config.agent, encoder="normalised", embedding_size=256, hidden_size=256, epsilon=1e-5),
+        agent=replace(config.agent, embedding_size=256, hidden_size=256),
         learner=replace(config.learner, learning_rate=5e-4, read_share=0.01),
         curriculum=replace(config.curriculum, episodes=40),
     )
 
 
+OWN_SETTINGS = {
+    "arbitrary_visuomotor_mapping": for_pictures_that_return,
+    "change_detection": for_faint_arrays,
+}
 PRESETS = {"paper": paper, "laptop": laptop}
 
 
