@@ -106,8 +106,11 @@ def laptop(task: str) -> TrainConfig:
 
 
 def with_sharp_read(config: TrainConfig) -> TrainConfig:
-    """Small marks get contrast, and of what a read finds, the same picture outweighs all others."""
-    return replace(config, agent=replace(config.agent, encoder="normalised", epsilon=1e-5))
+    """Small marks get contrast, and of what a read finds, the same picture outweighs all others and goes on doing so."""
+    agent, learner = config.agent, config.learner
+    return replace(
+        config, agent=replace(agent, encoder="normalised", epsilon=1e-5), learner=replace(learner, read_share=0.01)
+    )
 
 
 def for_pictures_that_return(config: TrainConfig) -> TrainConfig:
@@ -124,7 +127,7 @@ def for_faint_arrays(config: TrainConfig) -> TrainConfig:
         num_envs=16,
         unroll=50,
         agent=replace(config.agent, embedding_size=256, hidden_size=256),
-        learner=replace(config.learner, learning_rate=5e-4, read_share=0.01),
+        learner=replace(config.learner, learning_rate=5e-4),
         curriculum=replace(config.curriculum, episodes=40),
     )
 

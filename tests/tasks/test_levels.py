@@ -20,13 +20,15 @@ WTW_BETWEEN, WTW_BEYOND = (50, 600, (16, 64)), (50, 600, (132, 156, 200, 256))
 # Delay in seconds and the clock; numbers of objects; metres across; maze size, rooms, room side, goals; chain.
 DELAYS = [0, 10, 5, 15]
 WALKED = {
-    "spot_diff_basic": [{"delay": d, "seconds": 120} for d in DELAYS],
-    "spot_diff_passive": [{"delay": d, "seconds": 120} for d in DELAYS],
-    "spot_diff_motion": [{"delay": d, "seconds": 240} for d in DELAYS],
-    "spot_diff_multi_object": [{"objects": n, "seconds": 120} for n in ((2, 3), (5, 6), (4,), (7,))],
-    "visible_goal_with_buildings": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
-    "invisible_goal_with_buildings": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
-    "invisible_goal_empty_arena": [{"side": m, "seconds": 200} for m in (10, 20, 15, 25)],
+    "spot_diff_basic": [{"delay": d, "seconds": 120, "room": 14, "corridor": 4} for d in DELAYS],
+    "spot_diff_passive": [{"delay": d, "seconds": 120, "room": 14, "corridor": 4} for d in DELAYS],
+    "spot_diff_motion": [{"delay": d, "seconds": 240, "room": 20, "corridor": 8} for d in DELAYS],
+    "spot_diff_multi_object": [
+        {"objects": n, "seconds": 120, "room": 16, "corridor": 6} for n in ((2, 3), (5, 6), (4,), (7,))
+    ],
+    "visible_goal_with_buildings": [{"side": m, "seconds": 200, "reach": 1.35} for m in (10, 20, 15, 25)],
+    "invisible_goal_with_buildings": [{"side": m, "seconds": 200, "reach": 1.35} for m in (10, 20, 15, 25)],
+    "invisible_goal_empty_arena": [{"side": m, "seconds": 200, "reach": 0.22} for m in (10, 20, 15, 25)],
     "visible_goal_procedural_maze": [
         {"cells": cells, "rooms": rooms, "room_side": side, "goals_per_room": goals, "seconds": 120}
         for cells, rooms, side, goals in ((11, 9, 3, 5), (21, 13, 7, 15), (15, 11, 5, 10), (27, 15, 9, 20))

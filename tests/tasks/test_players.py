@@ -1,16 +1,17 @@
 """The scripted players as oracles: the rules pay what they should to a perfect, a forgetful and a random player."""
 
+import runpy
 from functools import cache
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-import memorylab
 from memorylab.envs.scripted import play_episodes
 from memorylab.laboratory.references import paper_scores
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import TASKS, find_task
 
+ANCHORS = Path(__file__).parents[2] / "studies" / "anchors.py"
 PSYCHLAB = TASKS[:4]
 
 TRIALS = dict.fromkeys(LEVELS, 50) | {"interpolate": 40, "holdout_interpolate": 40}
@@ -82,19 +83,11 @@ def test_remembering_walkers_are_as_good_as_the_best(task):
 
 
 def test_who_walks_straight_to_the_corridor_of_basic_may_miss_the_blocks():
-    envs = memorylab.make_vec("spot_diff_basic", num_envs=512, seed=0, size=(8, 8))
-    envs.reset()
-    seen, ended = np.zeros(512, int), np.zeros(512, bool)
-    actions = np.zeros(512, np.int64)
-    while not ended.all():
-        envs.batch.act("forgetting", actions)
-        info = envs.step(actions)[-1]
-        if "final_info" in info:
-            new = info["_final_info"] & ~ended
-            seen[new] = info["final_info"]["seen"][new]
-            ended |= new
-    assert (seen == 0b11).mean() <= 0.5
-    assert (seen == 0).mean() >= 0.1
+    seen_on_the_way = runpy.run_path(str(ANCHORS))["seen_on_the_way"]
+    none, _, both = seen_on_the_way("straight", games=512)
+    assert both <= 0.5
+    assert none >= 0.1
+    assert seen_on_the_way("remembering", games=512)[2] > 0.9
 
 
 @pytest.mark.parametrize("level", MAZE)

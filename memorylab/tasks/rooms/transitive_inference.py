@@ -177,7 +177,7 @@ TASK = walked_task(
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
-    card_step=48,
+    card_step=34,
     curriculum=({"objects": 4}, {"objects": 5}),
     curriculum_share=0.9,  # who guesses has 0.7 of it
 )
