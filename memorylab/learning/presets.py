@@ -106,7 +106,7 @@ def laptop(task: str) -> TrainConfig:
 
 
 def with_sharp_read(config: TrainConfig) -> TrainConfig:
-    """Small marks get contrast, and of what a read finds, the same picture outweighs all others and goes on doing so."""
+    """Small marks get contrast, and of what a read finds, the same picture outweighs all others, and stays so."""
     agent, learner = config.agent, config.learner
     return replace(
         config, agent=replace(agent, encoder="normalised", epsilon=1e-5), learner=replace(learner, read_share=0.01)
