@@ -10,6 +10,7 @@ from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.envs.vector import MemoryVectorEnv, vector_env
 from memorylab.learning import actor
 from memorylab.learning.trained import load_trained
+from memorylab.runs.config import model_name
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 from memorylab.web.recording import Moment, Performer, described, place_of, plan_facts
@@ -26,7 +27,7 @@ def agent_player(
     """A run's agent, at its snapshot and on its own task unless told otherwise."""
     torch.set_num_threads(1)  # one game is too little work to be shared
     trained = load_trained(run, step)
-    name = f"{trained.config['model']} after {trained.step:,} steps"
+    name = f"{model_name(trained.config)} after {trained.step:,} steps"
     game = trained.game(level)
     if task not in (None, game.task):
         game = GameSpec(task, level, game.size)
