@@ -2,4 +2,5 @@
 
 from memorylab.cli import main
 
-main()
+if __name__ == "__main__":  # not where another process of a run imports it
+    main()

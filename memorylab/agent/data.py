@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from memorylab.agent.kernels import array, fill_previous, suits
+
 Tensors = TypeVar("Tensors", bound=tuple)  # a NamedTuple of tensors
 
 
@@ -43,11 +45,23 @@ def at_step(parts: Tensors, t: int) -> Tensors:
 
 def stacked(steps: Sequence[Tensors]) -> Tensors:
     """Single steps as a trajectory."""
+    if len(steps) == 1:  # nothing to copy
+        return type(steps[0])(*(part[None] for part in steps[0]))
     return type(steps[0])(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
 
 
 def previous(inputs: Inputs, actions: int, dtype: torch.dtype) -> Tensor:
     """Reward, clipped as in IMPALA, and one-hot action before each picture; zeros where an episode begins."""
+    if suits(inputs.rewards):
+        return previous_here(inputs, actions, dtype)
     reward = inputs.rewards.to(dtype).clamp(-1, 1)[..., None]
     action = F.one_hot(inputs.actions.masked_fill(inputs.resets, 0), actions).to(dtype)
     return torch.cat([reward, action], -1) * (~inputs.resets)[..., None]
+
+
+def previous_here(inputs: Inputs, actions: int, dtype: torch.dtype) -> Tensor:
+    """The same in one call, where the kernels run."""
+    found = torch.zeros(*inputs.resets.shape, 1 + actions, dtype=dtype)
+    given = (array(part).reshape(-1) for part in (inputs.rewards, inputs.actions, inputs.resets))
+    fill_previous(*given, array(found).reshape(-1, 1 + actions))
+    return found

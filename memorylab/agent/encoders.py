@@ -11,8 +11,7 @@ from memorylab.agent.kernels import array, centre, suits
 class Encoder(nn.Module):
     """Made as `cls(height, width, embedding_size, **settings)`; settings are its own keyword-only arguments.
 
-    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X), of each
-    picture by itself: a trajectory may come in parts.
+    `forward` takes pictures (B, 3, height, width), floats in [-1/2, 1/2], channels-last, and gives x (B, X).
     """
 
     smallest_side = 1  # of a picture that it can take

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from memorylab.agent.data import Output
-from memorylab.agent.kernels import array, read, recall, suits
+from memorylab.agent.kernels import array, read, recall, suits, write_slot
 from memorylab.agent.memory import Memory, Store
 from memorylab.agent.recurrence import Reads
 
@@ -57,15 +57,19 @@ class EpisodicStore(Store):
 
     def wipe(self, reset: Tensor) -> None:
         """Forget everything in the games where an episode begins."""
-        self.squared_norm.masked_fill_(reset[:, None, None], torch.inf)
+        if not suits(self.k) or reset.any():  # to look would make another device wait
+            self.squared_norm.masked_fill_(reset[:, None, None], torch.inf)
 
     def write(self, p: Tensor, v: Tensor, k: Tensor) -> None:
         """One more slot in every game, over the oldest one when the ring is full. No gradient enters."""
         i = self.next_slot
-        self.pv[:, i, : self.input_size] = p.detach()
-        self.pv[:, i, self.input_size :] = v.detach()
-        self.k[:, i] = k.detach()
-        self.squared_norm[:, 0, i] = k.detach().square().sum(-1)
+        if suits(p, v, k, self.k):
+            write_slot(i, *map(array, (p, v, k, self.pv, self.k, self.squared_norm)))
+        else:
+            self.pv[:, i, : self.input_size] = p.detach()
+            self.pv[:, i, self.input_size :] = v.detach()
+            self.k[:, i] = k.detach()
+            self.squared_norm[:, 0, i] = k.detach().square().sum(-1)
         self.next_slot = (i + 1) % self.capacity
 
     def nearest(self, q: Tensor, number: int) -> tuple[Tensor, Tensor]:

@@ -33,6 +33,47 @@ def centre(pictures, floats):
 
 
 @compiled
+def fill_previous(rewards, actions, resets, found):
+    """Clipped reward and one-hot action before each of S steps into zeros (S, 1 + A); none where an episode begins."""
+    for s in range(len(found)):
+        if not resets[s]:
+            found[s, 0] = min(max(rewards[s], -1), 1)
+            found[s, 1 + actions[s]] = 1
+
+
+@compiled
+def draw(logits, uniform, actions, log_mu):
+    """From each row of logits (B, A) the action at which the sum of probabilities passes uniform, and its log."""
+    B, A = logits.shape
+    for b in range(B):
+        highest = logits[b].max()
+        total = 0.0
+        for a in range(A):
+            total += np.exp(logits[b, a] - highest)
+        passed = 0.0
+        for a in range(A):
+            actions[b] = a
+            passed += np.exp(logits[b, a] - highest)
+            if passed > uniform[b] * total:
+                break
+        log_mu[b] = logits[b, actions[b]] - highest - np.log(total)
+
+
+@compiled
+def write_slot(slot, p, v, k, pv_ring, k_ring, squared_norm):
+    """p, v (B, ...) and k (B, D) into that slot of each ring."""
+    B, P = p.shape
+    for b in range(B):
+        pv_ring[b, slot, :P] = p[b]
+        pv_ring[b, slot, P:] = v[b]
+        total = k.dtype.type(0)
+        for d in range(k.shape[1]):
+            k_ring[b, slot, d] = k[b, d]
+            total += k[b, d] * k[b, d]
+        squared_norm[b, 0, slot] = total
+
+
+@compiled
 def read(t, q, keys, pv, valid, epsilon, w, m, M):
     """Eq. 3 at step t of (T, B, ...): w_t, and m_t into the first M of m; the values are the last M of pv."""
     _, B, K, D = keys.shape

@@ -18,15 +18,12 @@ from memorylab.agent.kernels import suits
 from memorylab.agent.memory import Memory, Past, ReplayedPast, SearchedPast, Store
 from memorylab.agent.recurrence import unroll_lstm
 from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
-from memorylab.agent.sharing import InParts, Sharing
-
-ENCODER_PARTS = 4  # of a trajectory, for threads that share its encoding
 
 
 class MemoryRecallAgent(nn.Module):
     """Encoder, working memory, episodic memory and heads as `config` says. Any device, any floating dtype."""
 
-    sharing: Sharing | None = None  # with whom it encodes trajectories
+    last_checked: tuple = ()
 
     def __init__(self, config: AgentConfig):
         super().__init__()
@@ -159,20 +156,11 @@ class MemoryRecallAgent(nn.Module):
 
     def encode(self, pictures: Tensor) -> Tensor:
         """(T, B, height, width, 3) bytes to x (T, B, X)."""
-        flat = pictures.flatten(0, 1)
-        if self.sharing is not None and torch.is_grad_enabled():
-            weights = [weight for weight in self.encoder.parameters() if weight.requires_grad]
-            x = InParts.apply(self.sharing.run, self.encode_flat, flat.chunk(ENCODER_PARTS), *weights)
-        else:
-            x = self.encode_flat(flat)
-        return x.view(*pictures.shape[:2], -1)
-
-    def encode_flat(self, pictures: Tensor) -> Tensor:
-        """(S, height, width, 3) bytes to x (S, X)."""
-        floats = centred(pictures, self.dtype)
+        floats = centred(pictures.flatten(0, 1), self.dtype)
         is_half = self.config.encoder_bfloat16
         with torch.autocast(self.device.type, torch.bfloat16) if is_half else nullcontext():  # not on every device
-            return self.encoder(floats).to(self.dtype)
+            x = self.encoder(floats).to(self.dtype)
+        return x.view(*pictures.shape[:2], -1)
 
     def previous(self, inputs: Inputs) -> Tensor:
         """Reward, clipped as in IMPALA, and one-hot action before each picture; zeros where an episode begins."""
@@ -180,6 +168,9 @@ class MemoryRecallAgent(nn.Module):
 
     def check(self, inputs: Inputs, axes: int, state: State) -> None:
         """Shapes, dtypes and devices of what comes in: an error here, not a puzzle later."""
+        kinds = axes, *((part.shape, part.dtype, part.device) for part in (*inputs, *state))
+        if kinds == self.last_checked:  # as in the step before
+            return
         lead = tuple(inputs.resets.shape)
         if len(lead) != axes:
             raise ValueError(f"resets must have {axes} axes ({'(T, B)' if axes == 2 else '(B,)'}), not {len(lead)}")
@@ -198,6 +189,7 @@ class MemoryRecallAgent(nn.Module):
             if part.device != self.device:
                 raise ValueError(f"{name} are on {part.device}, the agent is on {self.device}")
         self.check_state(state, lead[-1])
+        self.last_checked = kinds
 
     def check_state(self, state: State, num_envs: int) -> None:
         """As many parts as the controller has, each for these games, and here."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from memorylab.agent.controllers import State
+from memorylab.agent.kernels import array, draw, suits
 from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
 from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
 from memorylab.runs.config import NO_TEACHER
@@ -31,6 +32,26 @@ class BatchedEnv(Protocol):
         ...
 
 
+class Choice(NamedTuple):
+    """Of B games."""
+
+    actions: Tensor  # int64
+    log_mu: Tensor  # their log-probability
+
+
+def drawn(logits: Tensor, generator: torch.Generator) -> Choice:
+    """Actions by the policy's probabilities."""
+    uniform = torch.rand(len(logits), generator=generator, device=logits.device)
+    if suits(logits):
+        choice = Choice(torch.empty(len(logits), dtype=torch.int64), torch.empty_like(uniform, dtype=logits.dtype))
+        draw(*map(array, (logits, uniform, *choice)))
+        return choice
+    log_pi = logits.log_softmax(-1)
+    passed = log_pi.double().exp().cumsum(-1)
+    actions = (passed <= uniform[:, None]).sum(-1).clamp_max(logits.shape[-1] - 1)
+    return Choice(actions, log_pi.gather(-1, actions[:, None])[:, 0])
+
+
 class Player:
     """An agent in the middle of its games: its working memory, its store, what it met last."""
 
@@ -52,12 +73,12 @@ class Player:
         """A copy on the agent's device: the environment will rewrite its own."""
         return torch.from_numpy(array).to(self.agent.device, copy=True)
 
-    def play(self, out: Tensor | None = None) -> tuple[Inputs, Output, Tensor, list[Episode]]:
+    def play(self, out: Tensor | None = None) -> tuple[Inputs, Output, Choice, list[Episode]]:
         """One step: what was met, what the agent made of it, what it chose, and which episodes ended by that. The
         pictures that come of it are `out`, if it is given, and are met in the next step."""
         inputs = self.inputs
         output, self.state = self.agent.step(inputs, self.state, self.store)
-        actions = torch.multinomial(output.logits.softmax(-1), 1, generator=self.generator)[:, 0]
+        actions, log_mu = drawn(output.logits, self.generator)
         target = out.numpy() if out is not None and out.device.type == "cpu" else None
         pictures, rewards, terminated, truncated, info = self.env.step(actions.cpu().numpy(), out=target)
         if out is None:
@@ -66,7 +87,7 @@ class Player:
             out.copy_(torch.from_numpy(pictures))
         rewards = self.tensor(rewards).to(self.agent.dtype)
         self.inputs = Inputs(out, rewards, actions, self.tensor(terminated | truncated))
-        return inputs, output, actions, finished(info)
+        return inputs, output, Choice(actions, log_mu), finished(info)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint."""
@@ -107,18 +128,24 @@ class Rollout(NamedTuple):
 class Actor:
     """Plays on and on, and hands over T steps at a time.
 
-    Two trajectories take turns: a learner may read one while the other fills. A teacher, if there is one, is a scripted
-    player that says at each step what it would do there; the agent plays on as it likes.
+    Two trajectories take turns, its own or those that are given: a learner may read one while the other fills. A
+    teacher, if there is one, is a scripted player that says at each step what it would do there; the agent plays on as
+    it likes.
     """
 
     def __init__(
-        self, env: BatchedEnv, agent: MemoryRecallAgent, unroll: int, seed: int = 0, teacher: str = NO_TEACHER
+        self,
+        env: BatchedEnv,
+        agent: MemoryRecallAgent,
+        unroll: int,
+        seed: int = 0,
+        teacher: str = NO_TEACHER,
+        trajectories: Sequence[Trajectory] = (),
     ):
         self.agent, self.unroll, self.teacher = agent, unroll, teacher
         self.version = 0
         self.player = Player(env, agent, seed)
-        is_taught = teacher != NO_TEACHER
-        self.now, self.last = (empty_trajectory(agent, unroll, env.num_envs, is_taught) for _ in range(2))
+        self.now, self.last = trajectories or two_trajectories(agent, unroll, env.num_envs, teacher)
         self.advised = np.zeros(env.num_envs, np.int64)
         self.coming = torch.empty_like(self.now.inputs.pictures[0])  # after the last step, for the next trajectory
         self.state_before_last_step: State | None = None
@@ -136,9 +163,11 @@ class Actor:
         self.now, self.last = self.last, self.now
         episodes = []
         if self.state_before_last_step is None:
+            self.begin_with(self.player.state)
             episodes += self.record(0)
         else:
-            self.carry_over(self.state_before_last_step)
+            self.begin_with(self.state_before_last_step)
+            self.carry_over()
         for t in range(1, self.unroll + 1):
             self.state_before_last_step = self.player.state
             episodes += self.record(t)
@@ -151,20 +180,22 @@ class Actor:
         if self.now.advice is not None:  # before the games move on
             self.player.env.act(self.teacher, self.advised)
             self.now.advice[t] = torch.from_numpy(self.advised)
-        inputs, output, actions, episodes = self.player.play(rows[t + 1] if t < self.unroll else self.coming)
-        log_mu = output.logits.log_softmax(-1).gather(-1, actions[:, None])[:, 0]
-        parts = per_step(inputs, actions, log_mu, output.recalled)
-        for part, all_steps in zip(parts, per_step(*self.now[:4]), strict=True):
-            if part.data_ptr() != all_steps[t].data_ptr():
-                all_steps[t] = part
+        inputs, output, choice, episodes = self.player.play(rows[t + 1] if t < self.unroll else self.coming)
+        parts = per_step(inputs, *choice, output.recalled)
+        targets = [all_steps[t] for all_steps in per_step(*self.now[:4])]
+        drawn_in_place = int(inputs.pictures.data_ptr() == rows[t].data_ptr())  # pictures are the first
+        torch._foreach_copy_(targets[drawn_in_place:], parts[drawn_in_place:])
         return episodes
 
-    def carry_over(self, state: State) -> None:
+    def begin_with(self, state: State) -> None:
+        """Working memory before the first step."""
+        for part, mine in zip(state, self.now.state, strict=True):
+            mine.copy_(part)
+
+    def carry_over(self) -> None:
         """The last step of one trajectory is the first of the next."""
         for before, after in zip(per_step(*self.last[:5]), per_step(*self.now[:5]), strict=True):
             after[0] = before[-1]
-        for part, mine in zip(state, self.now.state, strict=True):
-            mine.copy_(part)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint between two trajectories."""
@@ -181,6 +212,11 @@ class Actor:
             part.copy_(named[f"now.{name}"])
         before = part_of(named, "before_last.")
         self.state_before_last_step = tuple(before[str(i)].to(self.agent.device) for i in range(len(before))) or None
+
+
+def two_trajectories(agent: MemoryRecallAgent, unroll: int, num_envs: int, teacher: str) -> list[Trajectory]:
+    """Room for an actor's turns."""
+    return [empty_trajectory(agent, unroll, num_envs, teacher != NO_TEACHER) for _ in range(2)]
 
 
 def per_step(

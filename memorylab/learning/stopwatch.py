@@ -26,6 +26,10 @@ class Stopwatch:
             self.seconds[path] += perf_counter() - start
             self.local.path = path[:-1]
 
+    def add(self, name: str, seconds: float) -> None:
+        """What another process took."""
+        self.seconds[(name,)] += seconds
+
     def tree(self) -> str:
         """One line a name, indented by nesting, with its share of the whole time."""
         whole = perf_counter() - self.began

@@ -1,4 +1,4 @@
-"""Actor and learner in one process, one beside the other or in turns.
+"""Actor and learner on one machine, one beside the other or in turns.
 
 Beside: while the learner works on one trajectory the actor plays the next with the weights of before, then both meet.
 Each keeps its share of the cores. In turns: each has all of them, which is faster where one has far more to do than the
@@ -18,15 +18,15 @@ import torch
 from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.agent.sharing import Sharing
 from memorylab.envs.vector import vector_env
-from memorylab.learning.actor import Actor, Rollout
+from memorylab.learning.actor import two_trajectories
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner, Metrics
 from memorylab.learning.stopwatch import Stopwatch
-from memorylab.learning.trajectory import Episode, part_of
+from memorylab.learning.trajectory import Episode
 from memorylab.runs.config import NO_TEACHER
+from memorylab.runtime.acting import ActingProcess, ActingThread, Played
 from memorylab.runtime.protocol import (
     Checkpoint,
     Evaluated,
@@ -53,28 +53,29 @@ def shares(threads: int, in_turns: bool) -> Shares:
 
 
 class InProcess:
-    """The Runtime of one process."""
+    """The Runtime of one machine. Where actor and learner work beside each other on cores of a CPU, the actor has a
+    process of its own."""
 
     def __init__(
         self,
         make_env: MakeEnv,
         learner: Learner,
+        num_envs: int,
         unroll: int,
         threads: int,
         stopwatch: Stopwatch,
         in_turns: bool = False,
         teacher: str = NO_TEACHER,
     ):
-        self.make_env, self.learner, self.unroll, self.teacher = make_env, learner, unroll, teacher
-        self.stopwatch, self.in_turns = stopwatch, in_turns
+        self.learner, self.stopwatch, self.in_turns = learner, stopwatch, in_turns
         self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
-        self.sharing = Sharing()
-        if not in_turns:
-            learner.agent.sharing = self.sharing
-        self.waiting: Rollout | None = None
+        self.trajectories = two_trajectories(self.own_agent, unroll, num_envs, teacher)
+        self.waiting: Played | None = None
         share = shares(threads, in_turns)
         torch.set_num_threads(share.learner)
-        self.pool = ThreadPoolExecutor(1, "actor", torch.set_num_threads, (share.actor,))
+        has_cores_for_both = threads > 1 and not in_turns and learner.agent.device.type == "cpu"
+        acting = ActingProcess if has_cores_for_both else ActingThread
+        self.actor = acting(share.actor, make_env, self.own_agent, self.trajectories, teacher)
 
     def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
         """See Runtime. A cluster's checkpoint holds no games: new ones begin."""
@@ -85,17 +86,16 @@ class InProcess:
         self.learner.load_state_dict(named, facts["version"])
         if "games" not in named:
             return
-        self.actor.load_state_dict(part_of(named, "actor."))
-        self.env.set_state(named["games"].numpy())
+        state = {name: part.numpy() for name, part in named.items() if name == "games" or name.startswith("actor.")}
+        number = self.actor.submit("go_on", state).result()
         if facts["waiting_version"] is not None:
             episodes = [Episode(*row) for row in facts["waiting_episodes"]]
-            self.waiting = Rollout(self.actor.now, episodes, facts["waiting_version"])
+            self.waiting = Played(number, episodes, facts["waiting_version"], 0.0)
         self.publish()
 
     def new_envs(self, stage: Stage) -> None:
         """See Runtime."""
-        self.env = self.make_env(seed=stage.seed, **stage.keywords)
-        self.actor = Actor(self.env, self.own_agent, self.unroll, stage.seed, self.teacher)
+        self.actor.submit("new_envs", stage).result()
         self.waiting = None
 
     def advance(self, share_done: float, give_way: GiveWay = nobody_asks) -> Progress:
@@ -106,52 +106,44 @@ class InProcess:
         """Play a trajectory with the newest weights, then learn from it."""
         self.publish()
         with self.stopwatch("acting"):
-            trajectory, episodes, _ = self.actor.collect()
-        with self.stopwatch("learning"):
-            metrics = self.learner.update(trajectory, share_done)
-        return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": 0}, episodes)
+            played = self.actor.submit("collect", self.learner.version).result()
+        return self.learn_from(played, share_done)
 
     def overlap(self, share_done: float) -> Progress:
         """Learn from the trajectory that waits while the next one is played."""
         if self.waiting is None:
             self.publish()
-            self.waiting = self.pool.submit(self.collect).result()
-        self.sharing.is_open = True
-        coming = self.pool.submit(self.collect_and_help)
-        trajectory, episodes, version = self.waiting
-        lag = self.learner.version - version
+            self.waiting = self.actor.submit("collect", self.learner.version).result()
+        coming = self.actor.submit("collect", self.learner.version)
         try:
-            with self.stopwatch("learning"):
-                metrics = self.learner.update(trajectory, share_done)
+            progress = self.learn_from(self.waiting, share_done)
         except BaseException:
-            self.sharing.close()
             coming.exception()  # the actor comes to rest; what broke the learner may have broken it too
             raise
-        self.sharing.close()
         with self.stopwatch("waiting for the actor"):
             self.waiting = coming.result()
+        self.stopwatch.add("acting (beside learning)", self.waiting.seconds)
         self.publish()
-        return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": lag}, episodes)
+        return progress
 
-    def collect(self) -> Rollout:
-        """In the actor's thread."""
-        with self.stopwatch("acting (beside learning)"):
-            return self.actor.collect()
+    def learn_from(self, played: Played, share_done: float) -> Progress:
+        """One update."""
+        trajectory = self.trajectories[played.number]
+        lag = self.learner.version - played.version
+        with self.stopwatch("learning"):
+            metrics = self.learner.update(trajectory, share_done)
+        return Progress(trajectory.actions[1:].numel(), metrics | {"policy_lag": lag}, played.episodes)
 
-    def collect_and_help(self) -> Rollout:
-        """Then take over some of the learner's work."""
-        rollout = self.collect()
-        self.sharing.help_until_closed()
-        return rollout
-
+    @torch.no_grad()
     def publish(self) -> None:
-        """The learner's weights to the actor."""
-        self.actor.take_weights(list(self.learner.agent.parameters()), self.learner.version)
+        """The learner's weights to the actor, who is at rest."""
+        for mine, theirs in zip(self.own_agent.parameters(), self.learner.agent.parameters(), strict=True):
+            mine.copy_(theirs)
 
     def state_dict(self) -> dict[str, Tensor]:
         """See Runtime: also actor, games and the trajectory that waits."""
-        actor = {f"actor.{name}": part for name, part in self.actor.state_dict().items()}
-        return {**self.learner.state_dict(), **actor, "games": torch.from_numpy(self.env.get_state())}
+        state = self.actor.submit("state").result()
+        return {**self.learner.state_dict(), **{name: torch.from_numpy(part) for name, part in state.items()}}
 
     def facts(self) -> dict[str, Any]:
         """See Runtime."""
@@ -168,7 +160,7 @@ class InProcess:
 
     def close(self) -> None:
         """See Runtime."""
-        self.pool.shutdown()
+        self.actor.close()
 
 
 class EvaluatorHere:
@@ -217,5 +209,6 @@ def training_here(
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
     learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
     make_env = partial(vector_env, config.game("train"), config.num_envs, threads=share.actor)
-    runtime = InProcess(make_env, learner, config.unroll, threads, Stopwatch(), config.in_turns, config.teaching_player)
+    sizes = config.num_envs, config.unroll
+    runtime = InProcess(make_env, learner, *sizes, threads, Stopwatch(), config.in_turns, config.teaching_player)
     return Training(config, folder, runtime, EvaluatorHere(config, learner.agent, threads), tell)

@@ -56,14 +56,14 @@ def moments(env: MemoryVectorEnv, player: actor.Player) -> Iterator[Moment]:
     ended: list = []
     while not ended:
         place, plan = place_of(env.batch), plan_facts(env.batch)
-        inputs, output, actions, ended = player.play()
+        inputs, output, choice, ended = player.play()
         ages: list[int] = []
         weights: list[float] = []
         if player.agent.read is not None:
             ages, weights = (part.tolist() for part in player.agent.read.looked_back(output.at(0)))
         yield Moment(
             picture=inputs.pictures[0].cpu().numpy(),
-            action=int(actions[0]),
+            action=int(choice.actions[0]),
             reward=float(player.inputs.rewards[0]),
             probabilities=output.logits[0].softmax(-1).tolist(),
             value=float(output.baseline[0]),

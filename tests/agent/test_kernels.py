@@ -4,6 +4,8 @@ import pytest
 import torch
 from small_agents import SMALL, small_agent
 
+from memorylab.agent import data, episodic
+from memorylab.agent.data import Inputs
 from memorylab.agent.encoders import as_floats, centred
 from memorylab.agent.episodic import EpisodicStore, gather_slots
 
@@ -65,3 +67,27 @@ def test_bytes_become_centred_floats_that_lie_channels_last():
     torch.testing.assert_close(found, as_floats(pictures, torch.float32) - 0.5, atol=1e-7, rtol=0)
     assert found.is_contiguous(memory_format=torch.channels_last)
     assert found.min() == -0.5
+
+
+def by_its_twin(monkeypatch, module, function, *arguments):
+    """What the same call gives where the kernels do not run."""
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "suits", lambda *_: False)
+        return function(*arguments)
+
+
+def test_what_is_written_is_the_same(monkeypatch):
+    mine, twin = written(31, torch.float32), by_its_twin(monkeypatch, episodic, written, 31, torch.float32)
+    for name in ("pv", "k"):
+        assert torch.equal(mine[name], twin[name])
+    torch.testing.assert_close(mine.squared_norm, twin.squared_norm)
+
+
+def test_what_was_before_is_the_same(monkeypatch):
+    draw = torch.Generator().manual_seed(0)
+    actions = torch.randint(0, 5, (7, B), generator=draw)
+    inputs = Inputs(actions, 3 * torch.randn(7, B, generator=draw), actions, torch.rand(7, B, generator=draw) < 0.3)
+    found = data.previous(inputs, 5, torch.float32)
+    assert torch.equal(found, by_its_twin(monkeypatch, data, data.previous, inputs, 5, torch.float32))
+    assert not found[inputs.resets].any()
+    assert found[~inputs.resets].abs().amax() == 1

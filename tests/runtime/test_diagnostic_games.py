@@ -110,7 +110,9 @@ def score_after(
     agent = MemoryRecallAgent(replace(model_config(model, base), **settings.pop("parts", {})))
     unroll = settings.pop("unroll")
     config = LearnerConfig(adam_epsilon=1e-8, gradient_norm=1.0, reduction="mean", **settings)
-    runtime = InProcess(lambda seed: env, Learner(agent, config), unroll, threads=1, stopwatch=Stopwatch())
+    runtime = InProcess(
+        lambda seed: env, Learner(agent, config), env.num_envs, unroll, threads=1, stopwatch=Stopwatch()
+    )
     runtime.begin(Stage({}, seed=0))
     scores: list[float] = []
     for _ in range(updates):

@@ -61,7 +61,7 @@ def test_a_recording_tells_what_the_agent_read():
     player = actor.Player(env, agent, 3)
     xs = []
     for t, step in enumerate(steps):
-        inputs, output, actions, ended = player.play()
+        inputs, output, choice, ended = player.play()
         xs.append(output.x[0])
         np.testing.assert_array_equal(pictures[t], inputs.pictures[0])
         valid = output.recalled.valid[0]
@@ -72,7 +72,7 @@ def test_a_recording_tells_what_the_agent_read():
             if valid[slot]:  # what was read is what was seen then
                 torch.testing.assert_close(output.recalled.pv[0, slot, : SMALL.embedding_size], xs[t - age])
                 assert by_age[age] == pytest.approx(float(output.weights[0, slot]), abs=1e-5)
-        assert step["action"] == actions[0]
+        assert step["action"] == choice.actions[0]
         assert step["value"] == pytest.approx(float(output.baseline[0]), abs=1e-4)
         assert sum(step["probabilities"]) == pytest.approx(1, abs=1e-3)
     assert ended

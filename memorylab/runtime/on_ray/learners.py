@@ -13,7 +13,6 @@ from torch import Tensor
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.agent.sharing import Sharing
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.learner import Diverged, Metrics
 from memorylab.runtime.data_parallel import Arrays, DataParallelLearner, find_store, joint_trajectory, serve_store
@@ -25,12 +24,10 @@ DEATH_SECONDS = 20.0  # until Ray knows of a death
 class RemoteLearner:
     """A learner in a process of its own."""
 
-    def __init__(self, agent: AgentConfig, config: LearnerConfig, seed: int, threads: int, device: str, in_parts: bool):
+    def __init__(self, agent: AgentConfig, config: LearnerConfig, seed: int, threads: int, device: str):
         torch.set_num_threads(threads)  # before the weights: their last bits depend on it
         torch.manual_seed(seed)
         self.learner = DataParallelLearner(MemoryRecallAgent(agent).to(device), config)
-        if in_parts:  # nobody helps here, but sums are taken as in one process
-            self.learner.agent.sharing = Sharing()
 
     def open_store(self) -> tuple[str, int]:
         """The first learner's: where the others find it."""
@@ -76,12 +73,11 @@ class Learners:
         learners: int = 1,
         threads: int = 1,
         gpus: float = 0,
-        in_parts: bool = True,
     ):
         self.number, self.updates = learners, config.updates
         self.reduce_loss = sum if config.reduction == "sum" else mean
         remote: Any = ray.remote(num_cpus=threads, num_gpus=gpus)(RemoteLearner)
-        self.new_worker = partial(remote.remote, agent, config, seed, threads, "cuda" if gpus else "cpu", in_parts)
+        self.new_worker = partial(remote.remote, agent, config, seed, threads, "cuda" if gpus else "cpu")
         self.workers: list[Any] = []
 
     def start(self) -> None:

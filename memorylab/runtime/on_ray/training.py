@@ -34,7 +34,7 @@ def training_on_ray(
     c, o, threads = config, options, threads or 1
     trajectories = o.trajectories_per_update(c)  # says so if the settings do not fit, before anything begins
     owns_cluster = join_cluster(c, o, threads)
-    learners = Learners(c.agent, c.learner, c.seed, o.learners, threads, o.learner_gpus, not c.in_turns)
+    learners = Learners(c.agent, c.learner, c.seed, o.learners, threads, o.learner_gpus)
     pool = ActorPool(envs_of_actor(c, o), c.agent, c.unroll, o.actors, c.teaching_player)
     lag = o.lag_bound(c)
     runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), c.in_turns, lag, owns_cluster)
