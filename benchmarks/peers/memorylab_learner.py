@@ -11,8 +11,10 @@ from memorylab.runtime.in_process import training_here
 
 
 def main(model: str) -> None:
-    # The peers have no curriculum either: all play the true level.
-    config = replace(preset_config("avm", model), evaluate_every=0, curriculum=CurriculumConfig())
+    config = preset_config("avm", model)
+    # The peers have the small encoder and no curriculum, so that all play the true level.
+    agent = replace(config.agent, encoder="small")
+    config = replace(config, agent=agent, evaluate_every=0, curriculum=CurriculumConfig())
     training = training_here(config, Path(tempfile.mkdtemp()) / "run")
     steps = 0
     while True:
@@ -22,4 +24,5 @@ def main(model: str) -> None:
         print(steps, flush=True)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":  # not in the actor's process
+    main(*sys.argv[1:])
