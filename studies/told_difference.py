@@ -4,10 +4,10 @@ python studies/told_difference.py --task sdp --model lstm --scale room=8 corrido
 
 The forgetting player plays, some actions drawn at random. An agent watches and is told, in Room 2, which block differs.
 Printed for each stretch of steps: how many episodes have ended, and how often a linear reader of h names the altered
-block in the last step before one is touched.
+block in the last step before one is touched, and the colour that the first block had in Room 1 (chance is 20 %).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from memorylab.agent import Inputs, MemoryRecallAgent
 from memorylab.envs.spec import parse_scale
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.presets import preset_config
-from memorylab.tasks.rooms.spot_difference import AFTER
+from memorylab.tasks.rooms.spot_difference import AFTER, COLOURS, TRAIN_COLOURS
 
 
 @dataclass
@@ -35,10 +35,18 @@ class Settings:
     num_envs: int = 16
     encoder: Literal["small", "normalised", "residual"] = "normalised"
     hidden_size: int = 128
+    memory: str = ""
+    """Another memory than the model's."""
+    settings: dict[str, float] = field(default_factory=dict)
+    """Of its parts."""
     neighbours: int = 10
     read_share: float = 0.01
     """The memory read's share of the learning rate."""
     cpc_weight: float = 0.01
+    cpc_steps: int = 10
+    cpc_every: int = 8
+    told: bool = True
+    """Or learn by CPC alone."""
     learning_rate: float = 1e-3
     noise: float = 0.05
     """How often the player acts at random."""
@@ -59,15 +67,17 @@ class Show:
         nothing = np.zeros(settings.num_envs, np.int64)
         self.met = pictures.copy(), nothing.astype(np.float32), nothing, np.ones(settings.num_envs, np.bool_)
 
-    def watch(self) -> tuple[Inputs, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """A trajectory; whether it is Room 2, which block differs there, and whether the step is an episode's last."""
+    def watch(self) -> tuple[Inputs, list[torch.Tensor]]:
+        """A trajectory; is it Room 2, which block differs, what was the first one's colour, is it an episode's last
+        step?"""
         steps = [self.step() for _ in range(self.settings.unroll)]
-        *inputs, in_room_2, altered, is_last = (torch.from_numpy(np.stack(part)) for part in zip(*steps, strict=True))
-        return Inputs(*inputs), in_room_2, altered, is_last
+        parts = [torch.from_numpy(np.stack(part)) for part in zip(*steps, strict=True)]
+        return Inputs(*parts[:4]), parts[4:]
 
     def step(self) -> tuple:
         games, met = self.env.batch.records, self.met
-        known = games["gates"] == AFTER, games["altered"].astype(np.int64)
+        colour = (games["stimulus"][:, 0, 0, None] == COLOURS[0]).argmax(1)
+        known = games["gates"] == AFTER, games["altered"].astype(np.int64), colour
         actions = np.zeros(len(games), np.int64)
         self.env.act(self.settings.player, actions)
         by_chance = self.chance.random(len(games)) < self.settings.noise
@@ -84,7 +94,10 @@ def main(settings: Settings) -> None:
         encoder=settings.encoder,
         hidden_size=settings.hidden_size,
         neighbours=settings.neighbours,
+        cpc_steps=settings.cpc_steps,
         epsilon=1e-5,
+        settings=settings.settings,
+        **({"memory": settings.memory} if settings.memory else {}),
     )
     agent, show = MemoryRecallAgent(config), Show(settings, (config.height, config.width))
     if settings.horizon:
@@ -99,28 +112,43 @@ def main(settings: Settings) -> None:
         for part, share in ((p, settings.read_share if p is agent.read else 1.0) for p in (*agent.children(), reader))
     ]
     optimiser = torch.optim.Adam(parts)
+    colour_reader = nn.Linear(settings.hidden_size, len(TRAIN_COLOURS))
+    reading = torch.optim.Adam(colour_reader.parameters(), 3e-3)
     state, store = agent.initial_state(settings.num_envs), agent.new_store(settings.num_envs)
     batch = settings.unroll * settings.num_envs
-    ended, right, total = 0, [], 0
-    print("steps      episodes  right")
+    ended, total = 0, 0
+    right: list[bool] = []
+    held: list[bool] = []
+    print("steps      episodes  altered  colour")
     for update in range(1, settings.steps // batch + 1):
-        inputs, in_room_2, altered, is_last = show.watch()
-        output, state = agent.unroll(inputs, state, store=store)
+        inputs, (in_room_2, altered, colour, is_last) = show.watch()
+        recalled = None
+        if store is not None:  # as an actor finds it, then as a learner reads it
+            with torch.no_grad():
+                recalled = agent.unroll(inputs, state, store=store)[0].recalled
+        output, state = agent.unroll(inputs, state, recalled)
         state = tuple(part.detach() for part in state)
         answers = reader(output.h)
-        loss = cross_entropy(answers[in_room_2], altered[in_room_2]) if in_room_2.any() else answers.sum() * 0
+        loss = cross_entropy(answers[in_room_2], altered[in_room_2]) * settings.told
         for auxiliary in agent.auxiliary.values():
+            auxiliary.every, auxiliary.turn = settings.cpc_every, update
             loss = loss + settings.cpc_weight * auxiliary.loss(output, inputs)[0]
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_([weight for part in parts for weight in part["params"]], 1.0)
         optimiser.step()
+        colours = colour_reader(output.h.detach())
+        reading.zero_grad()
+        cross_entropy(colours[in_room_2], colour[in_room_2]).backward()
+        reading.step()
         ended += int(is_last.sum())
+        held += (colours.argmax(-1) == colour)[is_last].tolist()
         right += (answers.argmax(-1) == altered)[is_last].tolist()
         total += batch
         if update % max(1, settings.steps // batch // settings.rows) == 0:
-            print(f"{total:<9,}  {ended:<8,}  {np.mean(right):.1%}", flush=True)
+            print(f"{total:<9,}  {ended:<8,}  {np.mean(right):<7.1%}  {np.mean(held):.1%}", flush=True)
             right.clear()
+            held.clear()
 
 
 if __name__ == "__main__":
