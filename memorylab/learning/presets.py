@@ -132,9 +132,18 @@ def for_faint_arrays(config: TrainConfig) -> TrainConfig:
     )
 
 
+def for_rare_rewards(config: TrainConfig) -> TrainConfig:
+    """Visible Goal with Buildings: a reward in a hundred steps must outweigh entropy and CPC; to walk takes longer to
+    learn than to look."""
+    config = with_sharp_read(config)
+    learner = replace(config.learner, learning_rate=6e-4, discount=0.98, teacher_steps=1_000_000)
+    return replace(config, learner=replace(learner, entropy_cost=0.0003, cpc_weight=0.001))
+
+
 OWN_SETTINGS = {
     "arbitrary_visuomotor_mapping": for_pictures_that_return,
     "change_detection": for_faint_arrays,
+    "visible_goal_with_buildings": for_rare_rewards,
 }
 PRESETS = {"paper": paper, "laptop": laptop}
 
