@@ -68,6 +68,7 @@ class Training:
         self.board = tensorboard(folder)
         self.stopwatch = runtime.stopwatch
         self.give_way: GiveWay = nobody_asks
+        self.checkpoint_seconds = CHECKPOINT_SECONDS
         self.begin()
 
     def begin(self) -> None:
@@ -137,7 +138,7 @@ class Training:
                 if now - reported > REPORT_SECONDS:
                     self.report(gathered, (self.step - reported_step) / (now - reported))
                     reported, reported_step, gathered = now, self.step, []
-                if now - saved > CHECKPOINT_SECONDS:
+                if now - saved > self.checkpoint_seconds:
                     self.save()
                     saved = time.perf_counter()
             self.evaluate_last()
@@ -154,10 +155,12 @@ class Training:
         return max(self.step / self.config.steps, of_minutes)
 
     def end(self, gathered: list[Metrics], rate: float) -> None:
-        """Nothing is lost."""
-        if gathered:
-            self.report(gathered, rate)
-        self.save()
+        """Nothing is lost, even where nobody can be told."""
+        try:
+            if gathered:
+                self.report(gathered, rate)
+        finally:
+            self.save()
 
     def count(self, progress: Progress) -> None:
         """An update that was made; the curriculum may move on by its episodes."""

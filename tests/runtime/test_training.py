@@ -270,6 +270,7 @@ def command(capsys, *arguments: object) -> tuple[int, str]:
         (["avm", "--steps", "0"], "steps must be at least 1, not 0"),
         (["avm", "--learning-rate", "-1"], "learning_rate must be above 0"),
         (["avm", "--minutes", "-1"], "--minutes must be more than 0, not -1"),
+        (["avm", "--checkpoint-minutes", "-1"], "--checkpoint-minutes must be 0 or more, not -1"),
         (["avm", "--threads", "0"], "--threads must be 1 or more, not 0"),
         (["avm", "--hidden-size", "0"], "hidden_size must be at least 1, not 0"),
         (["avm", "--device", "nosuch"], "the device 'nosuch' cannot be used"),
@@ -353,6 +354,36 @@ def test_the_command_says_how_to_go_on_after_ctrl_c(capsys, tmp_path, monkeypatc
     assert code == 130
     assert f"saved in {tmp_path / 'run'}; the same command goes on" in said
     assert weights(tmp_path / "run")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_a_process_saves_first(capsys, tmp_path, monkeypatch, number):
+    at_update(monkeypatch, Learner, "update", 1, lambda: os.kill(os.getpid(), number))
+    before = signal.getsignal(number)
+    code, said = command(capsys, *TINY, "--out", tmp_path / "run")
+    assert code == 128 + number
+    assert f"saved in {tmp_path / 'run'}; the same command goes on" in said
+    assert checkpoints.load_checkpoint(tmp_path / "run" / "checkpoints")[1]["step"] == 40
+    assert signal.getsignal(number) == before
+
+
+def test_what_nohup_ignores_stays_ignored(capsys, tmp_path, monkeypatch):
+    at_update(monkeypatch, Learner, "update", 1, lambda: os.kill(os.getpid(), signal.SIGHUP))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        code, _ = command(capsys, *TINY, "--out", tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert code == 0
+    assert checkpoints.load_checkpoint(tmp_path / "run" / "checkpoints")[1]["step"] == 80
+
+
+@pytest.mark.parametrize(("given", "saved"), [((), [80]), (("--checkpoint-minutes", 0), [40, 80, 80])])
+def test_minutes_between_checkpoints(capsys, tmp_path, monkeypatch, given, saved):
+    save, steps = Training.save, []
+    monkeypatch.setattr(Training, "save", lambda self: [steps.append(self.step), save(self)])
+    assert command(capsys, *TINY, *given, "--out", tmp_path / "run")[0] == 0
+    assert steps == saved
 
 
 def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
