@@ -15,6 +15,7 @@ from memorylab.envs.batch import EnvBatch
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import PRESETS, preset_config
 from memorylab.runs.config import NO_TEACHER, model_name
+from memorylab.runs.lock import one_writer
 from memorylab.runtime.display import Display, say
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.options import ClusterOptions
@@ -116,7 +117,7 @@ def train(arguments: Sequence[str]) -> None:
     name = f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
     out = options.out or Path("runs") / name
     title = f"{model_name(asdict(config))} on {config.task}, preset {config.preset}, in {out}"
-    with Display(title, config.steps, options.minutes) as display:
+    with one_writer(out), Display(title, config.steps, options.minutes) as display:
         training = new_training(options, out, display)
         training.checkpoint_seconds = 60 * options.checkpoint_minutes
         if training.step:

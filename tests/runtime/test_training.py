@@ -386,6 +386,16 @@ def test_minutes_between_checkpoints(capsys, tmp_path, monkeypatch, given, saved
     assert steps == saved
 
 
+def test_a_second_command_in_the_same_folder_is_refused(capsys, tmp_path, monkeypatch):
+    told = []
+    at_update(monkeypatch, Learner, "update", 1, lambda: told.append(command(capsys, *TINY, "--out", tmp_path / "run")))
+    assert command(capsys, *TINY, "--out", tmp_path / "run")[0] == 0
+    [(code, said)] = told
+    assert code == 2
+    assert f"is training in {tmp_path / 'run'}; wait until it ends" in said.splitlines()[-1]
+    assert [int(row["step"]) for row in rows(tmp_path / "run" / "metrics.csv")] == [40, 80]
+
+
 def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
     trained(tiny_config(steps=UPDATE), tmp_path)
     file = tmp_path / "config.json"
