@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memorylab.runs.files import replacing
+from memorylab.runs.files import read_json, replacing
 
 FORMAT = 1  # of the whole folder; runs of before there was a number are read as well
 KEY = "format"
@@ -22,10 +22,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     file = folder / "config.json"
     if not file.exists():
         raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
-    try:
-        found = json.loads(file.read_text())
-    except ValueError as problem:
-        raise ValueError(f"{file} is not valid JSON: {problem}") from problem
+    found = read_json(file)
     if not isinstance(found, dict):
         raise ValueError(f"{file} is not the configuration of a run")
     written = found.pop(KEY, FORMAT)
@@ -53,6 +50,7 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
 
 
 NO_TEACHER, SKILLS = "none", "skills"
+UNUSED = (None, False, 0, "", "none", [], {})  # what a setting says that does nothing
 WITHOUT_MEMORY = (SKILLS, "skilled", "forgetting")  # teachers that show no answer
 TAUGHT = " (taught"
 
@@ -75,6 +73,17 @@ def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, 
     """What an older version did not yet write has its default."""
     nested = {name: completed(old.get(name, {}), part) for name, part in defaults.items() if isinstance(part, Mapping)}
     return {**defaults, **old, **nested}
+
+
+def without_unused(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of another version that this one does not have are left out where they say that nothing is used."""
+    kept = {}
+    for name, value in old.items():
+        if isinstance(value, Mapping) and isinstance(new.get(name), Mapping):
+            kept[name] = without_unused(value, new[name])
+        elif name in new or value not in UNUSED:
+            kept[name] = value
+    return kept
 
 
 def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:

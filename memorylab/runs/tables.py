@@ -1,33 +1,43 @@
 """Tables as CSV files that grow while others read them."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memorylab.runs.files import replacing
+from memorylab.runs.files import read_bytes, replacing
 
 
 def whole_lines(file: Path) -> list[str]:
     """Without a last line that has no end yet: it is being written, or a crash cut it short."""
     if not file.exists():
         return []
-    text = file.read_text(errors="replace")
+    text = read_bytes(file).decode("utf-8", errors="replace")
     return text[: text.rfind("\n") + 1].splitlines()
 
 
 def read_rows(file: Path) -> list[dict[str, str]]:
     """The whole rows; none if there is no such file."""
-    rows = csv.DictReader(whole_lines(file))
-    return [row for row in rows if None not in row.values() and None not in row]
+    rows = fields(whole_lines(file))
+    header = next(rows, [])
+    return [dict(zip(header, row, strict=True)) for row in rows if len(row) == len(header)]
+
+
+def fields(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The cells of each row; a row that is none, such as one with a cell of 200 kB, has no cells."""
+    rows = csv.reader(lines)
+    while True:
+        try:
+            yield next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield []
 
 
 def columns_of(file: Path) -> list[str]:
     """None if there is no file, or nothing in it."""
-    if not file.exists():
-        return []
-    with file.open(newline="") as lines:
-        return next(csv.reader(lines), [])
+    return next(fields(whole_lines(file)), [])
 
 
 def append_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -35,11 +45,14 @@ def append_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     if not rows:
         return
     names = columns_of(file)
-    with file.open("a", newline="") as out:
-        writer = csv.DictWriter(out, names or list(rows[0]), restval="", extrasaction="ignore", lineterminator="\n")
-        if not names:
-            writer.writeheader()
-        writer.writerows(rows)
+    try:
+        with file.open("a", newline="", encoding="utf-8") as out:
+            writer = csv.DictWriter(out, names or list(rows[0]), restval="", extrasaction="ignore", lineterminator="\n")
+            if not names:
+                writer.writeheader()
+            writer.writerows(rows)
+    except OSError as problem:  # of a full disk the system does not say which file
+        raise OSError(f"{file} could not be written: {problem}") from problem
 
 
 def replace_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -66,8 +66,8 @@ class Acting:
 
     def go_on(self, state: Mapping[str, np.ndarray]) -> int:
         """As the one that had this state; which trajectory was filled last."""
+        self.env.set_state(state["games"])  # which says so if these are other games
         self.actor.load_state_dict(part_of({name: torch.from_numpy(part) for name, part in state.items()}, "actor."))
-        self.env.set_state(state["games"])
         return self.newest()
 
 

@@ -13,7 +13,14 @@ from memorylab.learning.config import TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.learner import Diverged, Metrics
 from memorylab.runs import RunFolder, ScoreRow
-from memorylab.runs.checkpoints import checkpoints, load_checkpoint, save_checkpoint
+from memorylab.runs.checkpoints import (
+    check_empty,
+    checkpoints,
+    pass_over,
+    readable_checkpoints,
+    save_checkpoint,
+    set_aside,
+)
 from memorylab.runtime.interrupt import postponed_interrupt
 from memorylab.runtime.protocol import (
     Checkpoint,
@@ -72,21 +79,29 @@ class Training:
         self.begin()
 
     def begin(self) -> None:
-        """From the newest checkpoint, or from the start."""
+        """From the newest checkpoint that fits, or from the start."""
+        for path, tensors, facts in readable_checkpoints(self.folder.checkpoints):
+            try:
+                self.begin_from(Checkpoint(tensors, facts))
+            except KeyError as problem:
+                pass_over(path, f"it lacks {problem}: another version wrote it")
+            except (ValueError, TypeError, IndexError) as problem:
+                pass_over(path, problem)
+            else:
+                return set_aside(self.folder.checkpoints, self.step)
+        check_empty(self.folder.checkpoints)
+        self.begin_from(None)
+
+    def begin_from(self, found: Checkpoint | None) -> None:
+        """From here, or from the start."""
         self.step, self.seconds, self.episodes, self.evaluated = 0, 0.0, 0, -1
         self.levels: dict[str, float] = {}
         self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT_EPISODES)
-        found = load_checkpoint(self.folder.checkpoints)
-        curriculum = found[1].get("curriculum", {}) if found else {}
+        curriculum = found.facts.get("curriculum", {}) if found else {}
         self.curriculum = Curriculum(self.config.game("train"), self.config.curriculum, **curriculum)
-        try:
-            if found:
-                self.load_state_dict(found[1])
-            self.runtime.begin(self.stage(), Checkpoint(*found) if found else None)
-        except KeyError as problem:
-            raise ValueError(
-                f"the checkpoint in {self.folder.checkpoints} lacks {problem}: another version wrote it"
-            ) from problem
+        if found:
+            self.load_state_dict(found.facts)
+        self.runtime.begin(self.stage(), found)
         self.folder.cut_after(self.step if found else -1, self.evaluated)
         self.snapshots.begin(self.evaluated)
 
@@ -147,6 +162,9 @@ class Training:
         except KeyboardInterrupt:
             self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
             raise
+        except OSError as problem:  # a full disk, perhaps: the rows can wait, what was learned cannot
+            self.save()
+            raise OSError(f"{problem}; what was learned until step {self.step:,} is saved") from problem
         self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
 
     def share_done(self, minutes: float | None) -> float:
@@ -235,7 +253,10 @@ class Training:
         """A checkpoint of now."""
         with self.stopwatch("checkpoints"):
             facts = self.state_dict() | self.runtime.facts()
-            save_checkpoint(self.folder.checkpoints, self.step, self.runtime.state_dict(), facts)
+            try:
+                self.folder.sync()  # the checkpoint counts on the rows before it
+            finally:
+                save_checkpoint(self.folder.checkpoints, self.step, self.runtime.state_dict(), facts)
             self.snapshots.drop_beaten()
 
     def state_dict(self) -> dict[str, Any]:
