@@ -79,7 +79,9 @@ def check_fit(named: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> No
         if name not in named:
             raise ValueError(f"it lacks {name!r}: another version wrote it")
         if (given := named[name]).shape != part.shape or given.dtype != part.dtype:
-            raise ValueError(f"{name!r} is {given.dtype} of {tuple(given.shape)}, not {part.dtype} of {tuple(part.shape)}")
+            raise ValueError(
+                f"{name!r} is {given.dtype} of {tuple(given.shape)}, not {part.dtype} of {tuple(part.shape)}"
+            )
 
 
 def part_of(named: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

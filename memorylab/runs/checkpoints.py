@@ -80,7 +80,7 @@ def keep_only(folder: Path, kept: Iterable[Path]) -> None:
 
 def checkpoints(folder: Path) -> list[Path]:
     """The JSON files of the finished checkpoints, oldest first."""
-    return sorted(folder.glob("step-*.json"))
+    return sorted(path for path in folder.glob("step-*.json") if path.stem.removeprefix("step-").isdecimal())
 
 
 def step_of(checkpoint: Path) -> int:

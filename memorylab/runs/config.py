@@ -28,7 +28,10 @@ def read_config(folder: Path) -> dict[str, Any]:
     written = found.pop(KEY, FORMAT)
     if not isinstance(written, int) or written > FORMAT:
         raise ValueError(f"{file} is of format {written!r}, this version of memorylab reads up to {FORMAT}; update it")
-    return in_words_of_now(found)
+    try:
+        return in_words_of_now(found)
+    except (KeyError, TypeError) as problem:
+        raise ValueError(f"{file} is not the configuration of a run: {problem!r} is wrong in it") from problem
 
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
@@ -58,8 +61,8 @@ TAUGHT = " (taught"
 def model_name(config: Mapping[str, Any]) -> str:
     """The model as reports call it: a run that had a teacher is never taken for one that had none."""
     name, teacher = str(config["model"]), config.get("teacher", NO_TEACHER)
-    learner = config.get("learner", {})
-    if teacher == NO_TEACHER or not learner.get("teacher_weight", 1):
+    learner = config.get("learner")
+    if teacher == NO_TEACHER or (isinstance(learner, Mapping) and not learner.get("teacher_weight", 1)):
         return name
     return f"{name}{TAUGHT})" if teacher in WITHOUT_MEMORY else f"{name}{TAUGHT} by {teacher})"
 
@@ -71,7 +74,11 @@ def untaught(name: str) -> str:
 
 def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """What an older version did not yet write has its default."""
-    nested = {name: completed(old.get(name, {}), part) for name, part in defaults.items() if isinstance(part, Mapping)}
+    nested = {
+        name: completed(old.get(name, {}), part)
+        for name, part in defaults.items()
+        if isinstance(part, Mapping) and isinstance(old.get(name, {}), Mapping)
+    }
     return {**defaults, **old, **nested}
 
 

@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+DEPTH = 50  # of JSON
+
 
 class replacing:
     """A temporary path that takes the place of `path` when all went well."""
@@ -53,8 +55,18 @@ def read_json(file: Path) -> Any:
     """Or one sentence."""
     data = read_bytes(file)
     try:
-        return json.loads(data)
-    except RecursionError:
-        raise ValueError(f"{file} is not valid JSON: it is nested too deeply") from None
-    except ValueError as problem:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as problem:
         raise ValueError(f"{file} is not valid JSON: {problem}") from problem
+    if is_deep(found):
+        raise ValueError(f"{file} is nested too deeply")
+    return found
+
+
+def is_deep(value: Any) -> bool:
+    """Whether to follow it down might be too much for Python's stack."""
+    level = [value]
+    for _ in range(DEPTH):
+        inside = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list))]
+        level = [child for parts in inside for child in parts]
+    return bool(level)

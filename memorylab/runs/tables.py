@@ -20,7 +20,7 @@ def read_rows(file: Path) -> list[dict[str, str]]:
     """The whole rows; none if there is no such file."""
     rows = fields(whole_lines(file))
     header = next(rows, [])
-    return [dict(zip(header, row, strict=True)) for row in rows if len(row) == len(header)]
+    return [dict(zip(header, row, strict=True)) for row in rows if row and len(row) == len(header)]
 
 
 def fields(lines: Iterable[str]) -> Iterator[list[str]]:
@@ -37,7 +37,10 @@ def fields(lines: Iterable[str]) -> Iterator[list[str]]:
 
 def columns_of(file: Path) -> list[str]:
     """None if there is no file, or nothing in it."""
-    return next(fields(whole_lines(file)), [])
+    if not file.exists():
+        return []
+    with file.open(newline="", encoding="utf-8", errors="replace") as lines:
+        return next(fields(lines), [])
 
 
 def append_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -68,5 +71,14 @@ def replace_rows(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def cut_rows(file: Path, last: int) -> None:
     """Drop the rows of later steps than `last`, and what a crash cut short."""
-    rows = [(row, row.get("step", "")) for row in read_rows(file)]
-    replace_rows(file, [row for row, step in rows if step.isdigit() and int(step) <= last])
+    rows = [(row, whole_number(row.get("step", ""))) for row in read_rows(file)]
+    replace_rows(file, [row for row, step in rows if step is not None and step <= last])
+
+
+def whole_number(text: str) -> int | None:
+    """None for what is none, below zero, or beyond what a float tells apart."""
+    try:
+        number = int(text)
+    except ValueError:
+        return None
+    return number if 0 <= number < 2**53 else None

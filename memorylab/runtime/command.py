@@ -2,7 +2,6 @@
 
 import argparse
 import importlib.util
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -129,7 +128,7 @@ def train(arguments: Sequence[str]) -> None:
             raise
         finally:
             training.close()
-    print(training.stopwatch.tree(), file=sys.stderr)
+    say(training.stopwatch.tree())
     for level, score in training.levels.items():
         print(f"{level}: {score:.2f}")
     print(out)

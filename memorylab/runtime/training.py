@@ -79,7 +79,17 @@ class Training:
         self.begin()
 
     def begin(self) -> None:
-        """From the newest checkpoint that fits, or from the start."""
+        """From the newest checkpoint that fits, or from the start; the records too."""
+        found = self.begin_from_newest()
+        if not found:
+            check_empty(self.folder.checkpoints)
+            self.begin_from(None)
+        set_aside(self.folder.checkpoints, self.step)
+        self.folder.cut_after(self.step if found else -1, self.evaluated)
+        self.snapshots.begin(self.evaluated)
+
+    def begin_from_newest(self) -> bool:
+        """Whether there is one that fits; says so if it has to pass over another."""
         for path, tensors, facts in readable_checkpoints(self.folder.checkpoints):
             try:
                 self.begin_from(Checkpoint(tensors, facts))
@@ -88,9 +98,8 @@ class Training:
             except (ValueError, TypeError, IndexError) as problem:
                 pass_over(path, problem)
             else:
-                return set_aside(self.folder.checkpoints, self.step)
-        check_empty(self.folder.checkpoints)
-        self.begin_from(None)
+                return True
+        return False
 
     def begin_from(self, found: Checkpoint | None) -> None:
         """From here, or from the start."""
@@ -102,8 +111,6 @@ class Training:
         if found:
             self.load_state_dict(found.facts)
         self.runtime.begin(self.stage(), found)
-        self.folder.cut_after(self.step if found else -1, self.evaluated)
-        self.snapshots.begin(self.evaluated)
 
     def stage(self) -> Stage:
         """The games of the curriculum's stage."""
@@ -122,6 +129,7 @@ class Training:
                 with postponed_interrupt() as self.give_way:
                     return self.train(minutes)
             except LearnerLost as problem:
+                self.give_way()  # whoever asked to end may have ended the learner too
                 lives, before, lost = LIVES if self.saved() != before else lives - 1, self.saved(), problem
                 if not lives:
                     raise RuntimeError(f"the learner died {LIVES} times without a checkpoint: {problem}") from None

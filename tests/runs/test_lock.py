@@ -62,9 +62,8 @@ def test_where_there_is_no_fcntl_bytes_are_locked(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "fcntl", None)
     monkeypatch.setitem(sys.modules, "msvcrt", types.SimpleNamespace(locking=locking, LK_NBLCK=2))
-    with one_writer(tmp_path):
-        with pytest.raises(ValueError, match=rf"process {os.getpid()} on"), one_writer(tmp_path):
-            pytest.fail("two of them")
+    with one_writer(tmp_path), pytest.raises(ValueError, match=rf"process {os.getpid()} on"), one_writer(tmp_path):
+        pytest.fail("two of them")
 
 
 @pytest.mark.parametrize("missing", ["both", "locks"])

@@ -64,11 +64,11 @@ def test_what_goes_wrong_there_is_told_here(tmp_path):
     training.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_to_all_of_a_terminal_is_left_to_the_learner(tmp_path, number):
+def test_a_signal_to_all_of_a_terminal_is_left_to_the_learner(tmp_path):
     training = training_here(tiny_config(steps=2 * UPDATE, evaluate_every=0), tmp_path, threads=2)
     [process] = training.runtime.actor.pool._processes.values()
-    os.kill(process.pid, number)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(process.pid, number)
     training.run()
     assert training.step == 2 * UPDATE
     training.close()

@@ -232,7 +232,7 @@ LOOP = ("num-envs", 4, "unroll", 5, "cpc-steps", 3, "evaluation-episodes", 1, "e
 TINY = [f"--{part}" if i % 2 == 0 else str(part) for i, part in enumerate((*SIZES, *LOOP))]
 
 
-def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path, monkeypatch):
+def test_the_driver_is_killed_then_asked_to_end_and_the_same_command_goes_on(cluster, tmp_path, monkeypatch):
     """With a task of a user's own, of which the nodes of the cluster have not heard."""
     monkeypatch.setenv("MEMORYLAB_EXTENSIONS", str(Path(__file__).parents[2] / "examples" / "my_task.py"))
     command = [sys.executable, str(Path(__file__).with_name("ray_driver.py")), "two_doors", *TINY]
@@ -244,8 +244,18 @@ def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path, mo
             assert time.monotonic() < until
             time.sleep(0.02)
         driver.kill()
+    before = len(rows(tmp_path / "run" / "metrics.csv"))
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as driver:
+        while len(rows(tmp_path / "run" / "metrics.csv")) < before + 3:
+            assert driver.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        driver.terminate()
+        assert "the same command goes on" in driver.communicate(timeout=60)[1]
+    assert driver.returncode == 128 + signal.SIGTERM
     kept = int(checkpoints(tmp_path / "run" / "checkpoints")[-1].stem.removeprefix("step-"))
     assert 0 < kept < 800
+    assert kept == int(rows(tmp_path / "run" / "metrics.csv")[-1]["step"])
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
     assert f"going on with {tmp_path / 'run'} at step {kept}" in done.stderr

@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,7 +29,8 @@ from memorylab.learning.learner import Learner
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trained import load_trained
 from memorylab.learning.trajectory import Episode
-from memorylab.runs import checkpoints
+from memorylab.runs import checkpoints, scores, tables
+from memorylab.runs import folder as folder_module
 from memorylab.runtime import in_process
 from memorylab.runtime import training as module
 from memorylab.runtime.in_process import training_here
@@ -422,13 +424,123 @@ def test_a_run_of_before_losses_and_memories_had_names_goes_on(tmp_path):
     assert trained(tiny_config("lstm+cpc", steps=2 * UPDATE), tmp_path).step == 2 * UPDATE
 
 
-def test_a_checkpoint_of_another_version_is_told(tmp_path):
+def without(name: str):
+    def damage(tensors, facts):
+        for each in [each for each in tensors if each.startswith(name)]:
+            del tensors[each]
+
+    return damage
+
+
+def of_another_shape(name: str):
+    return lambda tensors, facts: tensors.update({name: tensors[name][..., :-1].contiguous()})
+
+
+UNFIT = [
+    (without("actor.now.log_mu"), "it lacks 'now.log_mu': another version wrote it"),
+    (without("agent.policy.bias"), "Missing key"),
+    (without("optimiser."), "it lacks the optimiser's moments"),
+    (without("optimiser.1.exp_avg_sq"), "it lacks some of the optimiser's moments"),
+    (of_another_shape("agent.policy.bias"), "size mismatch"),
+    (of_another_shape("optimiser.1.exp_avg"), "'1.exp_avg' is torch.float32 of"),
+    (of_another_shape("actor.player.inputs.rewards"), "'player.inputs.rewards' is torch.float32 of (3,)"),
+    (lambda tensors, facts: tensors["games"].random_(), "the state of the games is damaged"),
+    (lambda tensors, facts: facts.pop("evaluated"), "it lacks 'evaluated': another version wrote it"),
+    (lambda tensors, facts: facts.update(recent=5), "is not iterable"),
+]
+
+
+@pytest.mark.parametrize(("damage", "said"), UNFIT)
+def test_a_checkpoint_that_does_not_fit_is_told_and_the_one_before_taken(
+    two_checkpoints, capsys, tmp_path, damage, said
+):
+    shutil.copytree(two_checkpoints, tmp_path / "run")
+    folder = tmp_path / "run" / "checkpoints"
+    tensors, facts = checkpoints.load_checkpoint(folder)
+    damage(tensors, facts)
+    checkpoints.save_checkpoint(folder, facts.pop("step"), tensors, facts)
+    capsys.readouterr()
+    training = training_here(tiny_config(evaluate_every=0), tmp_path / "run", threads=1)
+    training.close()
+    assert training.step == UPDATE
+    [line] = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert line.endswith("trying the one before")
+    assert [checkpoints.step_of(path) for path in checkpoints.checkpoints(folder)] == [UPDATE]
+
+
+@pytest.fixture(scope="module")
+def two_checkpoints(tmp_path_factory) -> Path:
+    """After one update and after two."""
+    folder = tmp_path_factory.mktemp("two")
+    for updates in (1, 2):
+        trained(tiny_config(steps=updates * UPDATE, evaluate_every=0), folder)
+    return folder
+
+
+def test_weights_and_moments_go_on_where_the_games_are_of_another_version(two_checkpoints, capsys, tmp_path):
+    shutil.copytree(two_checkpoints, tmp_path / "run")
+    folder = tmp_path / "run" / "checkpoints"
+    tensors, facts = checkpoints.load_checkpoint(folder)
+    tensors["games"] = tensors["games"][:, :-24].contiguous()  # as they were before they had a stamp
+    checkpoints.save_checkpoint(folder, facts.pop("step"), tensors, facts)
+    training = trained(tiny_config(steps=4 * UPDATE, evaluate_every=0), tmp_path / "run")
+    assert "new games begin (the state must be uint8 of shape" in capsys.readouterr().err
+    assert training.step == 4 * UPDATE
+    assert training.runtime.learner.version == facts["version"] + 2
+
+
+def test_a_config_of_a_version_with_fewer_or_more_settings_goes_on(two_checkpoints, tmp_path):
+    """What is missing has its default; what is unknown and off says nothing; what is unknown and on is named."""
+    shutil.copytree(two_checkpoints, tmp_path / "run")
+    file = tmp_path / "run" / "config.json"
+    config = json.loads(file.read_text())
+    for name in ("scale", "stimuli", "in_turns"):
+        del config[name]
+    del config["learner"]["reward_clipping"]
+    config |= {"priorities": "none", "rehearsal": 0, "learner": config["learner"] | {"replay": False}}
+    config["agent"] |= {"dreams": []}
+    file.write_text(json.dumps(config))
+    assert load_trained(tmp_path / "run", "last").step == 2 * UPDATE
+    assert trained(tiny_config(steps=3 * UPDATE, evaluate_every=0), tmp_path / "run").step == 3 * UPDATE
+    config["learner"]["replay"] = 4
+    file.write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"learner\.replay is 4 there, not 'missing'"):
+        trained(tiny_config(steps=3 * UPDATE, evaluate_every=0), tmp_path / "run")
+
+
+def test_rows_are_on_the_disk_before_the_checkpoint_that_counts_on_them(tmp_path, monkeypatch):
+    events, fsync = [], os.fsync
+
+    def watched(descriptor: int) -> None:
+        events.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
     trained(tiny_config(steps=UPDATE), tmp_path)
-    tensors, facts = checkpoints.load_checkpoint(tmp_path / "checkpoints")
-    del tensors["actor.now.log_mu"]
-    checkpoints.save_checkpoint(tmp_path / "checkpoints", facts.pop("step") + 1, tensors, facts)
-    with pytest.raises(ValueError, match=r"lacks 'now.log_mu': another version wrote it"):
-        trained(tiny_config(), tmp_path)
+    assert events.index(".config.json.part") < events.index("metrics.csv")
+    last = f"step-{UPDATE:012d}.unfinished"
+    assert events.index("metrics.csv") < events.index("scores.csv") < len(events) - events[::-1].index(last)
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "scores.csv"])
+def test_a_full_disk_at_a_row_saves_first_and_names_the_file(capsys, tmp_path, monkeypatch, name):
+    """At the second row: /dev/full takes none."""
+    out, plain = tmp_path / "run", tables.append_rows
+
+    def full(file: Path, rows) -> None:
+        if file.name == name and file.exists():
+            file.unlink()
+            file.symlink_to("/dev/full")
+        plain(file, rows)
+
+    for place in (tables, scores, folder_module):
+        if hasattr(place, "append_rows"):
+            monkeypatch.setattr(place, "append_rows", full)
+    with pytest.raises(OSError, match=rf"{out / name} could not be written: .*No space left on device; what was"):
+        trained(tiny_config(), out)
+    step = checkpoints.load_checkpoint(out / "checkpoints")[1]["step"]
+    assert step == (2 * UPDATE if name == "metrics.csv" else 10 * UPDATE)
 
 
 # --- the snapshot and fresh episodes
