@@ -77,8 +77,8 @@ def find_weights(run: RunFolder, step: str) -> tuple[dict[str, Tensor], dict[str
 def load_snapshot(run: RunFolder) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
     """Says so where these are not the weights that the run's scores name: it was begun by an earlier version, or killed
     in the moment between."""
-    best = next(readable_checkpoints(run.snapshot), None)
-    found = best[1:] if best else load_checkpoint(run.checkpoints)
+    kept = next(readable_checkpoints(run.snapshot), None)
+    found = (kept.tensors, kept.facts) if kept else load_checkpoint(run.checkpoints)
     steps, scores = run.returns("train")
     if found and not steps:
         tell(f"{run.path} was never evaluated on its training level; its newest weights play, step {found[1]['step']}")

@@ -53,7 +53,7 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
 
 
 NO_TEACHER, SKILLS = "none", "skills"
-UNUSED = (None, False, 0, "", "none", [], {})  # what a setting says that does nothing
+UNUSED: tuple[Any, ...] = (None, False, 0, "", "none", [], {})  # what a setting says that does nothing
 WITHOUT_MEMORY = (SKILLS, "skilled", "forgetting")  # teachers that show no answer
 TAUGHT = " (taught"
 

@@ -45,10 +45,15 @@ def sync_folder(folder: Path) -> None:
 
 
 def read_bytes(file: Path) -> bytes:
-    """Of a plain file; at a pipe or a device a reader might wait for ever."""
+    """Of a plain file, or one sentence."""
+    check_plain(file)
+    return file.read_bytes()
+
+
+def check_plain(file: Path) -> None:
+    """Or one sentence: at a pipe or a device a reader might wait, or read, for ever."""
     if file.exists() and not file.is_file():
         raise ValueError(f"{file} is not a plain file")
-    return file.read_bytes()
 
 
 def read_json(file: Path) -> Any:

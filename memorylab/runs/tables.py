@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memorylab.runs.files import read_bytes, replacing
+from memorylab.runs.files import check_plain, read_bytes, replacing
 
 
 def whole_lines(file: Path) -> list[str]:
@@ -39,6 +39,7 @@ def columns_of(file: Path) -> list[str]:
     """None if there is no file, or nothing in it."""
     if not file.exists():
         return []
+    check_plain(file)
     with file.open(newline="", encoding="utf-8", errors="replace") as lines:
         return next(fields(lines), [])
 

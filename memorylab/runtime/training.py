@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -278,7 +278,7 @@ class Training:
             "curriculum": self.curriculum.state_dict(),
         }
 
-    def load_state_dict(self, facts: dict[str, Any]) -> None:
+    def load_state_dict(self, facts: Mapping[str, Any]) -> None:
         """Go on as the run that had these; the curriculum has its own part of them."""
         self.step, self.seconds, self.episodes = facts["step"], facts["seconds"], facts["episodes"]
         self.levels, self.evaluated = facts["levels"], facts["evaluated"]

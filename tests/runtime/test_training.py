@@ -4,6 +4,7 @@ import errno
 import itertools
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -524,22 +525,24 @@ def test_rows_are_on_the_disk_before_the_checkpoint_that_counts_on_them(tmp_path
 
 
 @pytest.mark.parametrize("name", ["metrics.csv", "scores.csv"])
-def test_a_full_disk_at_a_row_saves_first_and_names_the_file(capsys, tmp_path, monkeypatch, name):
-    """At the second row: /dev/full takes none."""
-    out, plain = tmp_path / "run", tables.append_rows
+def test_a_full_disk_at_a_row_saves_first_and_names_the_file(tmp_path, monkeypatch, name):
+    """At the second row: the system lets the file grow no further."""
+    plain = tables.append_rows
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def full(file: Path, rows) -> None:
         if file.name == name and file.exists():
-            file.unlink()
-            file.symlink_to("/dev/full")
-        plain(file, rows)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, hard))
+        try:
+            plain(file, rows)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-    for place in (tables, scores, folder_module):
-        if hasattr(place, "append_rows"):
-            monkeypatch.setattr(place, "append_rows", full)
-    with pytest.raises(OSError, match=rf"{out / name} could not be written: .*No space left on device; what was"):
-        trained(tiny_config(), out)
-    step = checkpoints.load_checkpoint(out / "checkpoints")[1]["step"]
+    monkeypatch.setattr(scores, "append_rows", full)
+    monkeypatch.setattr(folder_module, "append_rows", full)
+    with pytest.raises(OSError, match=rf"{tmp_path / name} could not be written: .*File too large; what was learned"):
+        trained(tiny_config(), tmp_path)
+    step = checkpoints.load_checkpoint(tmp_path / "checkpoints")[1]["step"]
     assert step == (2 * UPDATE if name == "metrics.csv" else 10 * UPDATE)
 
 
