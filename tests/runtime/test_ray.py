@@ -149,17 +149,18 @@ def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_p
 
 def test_the_driver_is_asked_to_end_and_saves_unless_the_learner_was_ended_too(cluster, tmp_path, monkeypatch):
     """A batch system asks all processes of a run at once."""
-    with monkeypatch.context() as patch, pytest.raises(AskedToEnd, match="SIGTERM"):
+    with monkeypatch.context() as patch:
         at_update(patch, 2, lambda _: os.kill(os.getpid(), signal.SIGTERM))
-        ray_run(tiny_config(**QUIET), tmp_path)
+        with pytest.raises(AskedToEnd, match="SIGTERM"):
+            ray_run(tiny_config(**QUIET), tmp_path)
     assert load_checkpoint(tmp_path / "checkpoints")[1]["step"] == 2 * UPDATE
 
     def end_both(runtime: RayRuntime) -> None:
         os.kill(process_of(runtime.learner.workers[0]), signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    with monkeypatch.context() as patch, pytest.raises(AskedToEnd, match="SIGTERM"):
-        at_update(patch, 2, end_both)
+    at_update(monkeypatch, 2, end_both)
+    with pytest.raises(AskedToEnd, match="SIGTERM"):
         ray_run(tiny_config(**QUIET), tmp_path)
     assert load_checkpoint(tmp_path / "checkpoints")[1]["step"] == 2 * UPDATE
 
