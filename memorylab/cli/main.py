@@ -40,5 +40,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ValueError, TypeError, OSError, RuntimeError) as problem:
         print(f"memorylab: {problem}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except KeyboardInterrupt as asked:
+        sys.exit(getattr(asked, "exit_code", 130))  # a run that was asked by another signal says which

@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
+from memorylab.envs.stamps import stamped, unstamped
 from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 
 STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
@@ -131,15 +132,12 @@ class MemoryVectorEnv(VectorEnv):
 
     def get_state(self) -> np.ndarray:
         """Every game as it stands, as bytes: `set_state` goes on from there, bit for bit."""
-        return self.batch.records.view(np.uint8).reshape(self.num_envs, -1).copy()
+        return stamped(self.batch)
 
     def set_state(self, state: np.ndarray) -> None:
         """Go on from `get_state` of the same task, number of games and settings; a picture comes with the next step."""
         records = self.batch.records
-        expected = (self.num_envs, records.dtype.itemsize)
-        if state.dtype != np.uint8 or state.shape != expected:
-            raise ValueError(f"the state must be uint8 of shape {expected}, not {state.dtype} of {state.shape}")
-        records.view(np.uint8).reshape(expected)[:] = state
+        records[:] = unstamped(self.batch, state)
         if "repaint" in (records.dtype.names or ()):
             records["repaint"] = 1  # what hangs on the panel is not part of a record
         self.batch.begun = True

@@ -4,11 +4,10 @@ import numpy as np
 
 from memorylab.laboratory import figures
 from memorylab.laboratory.findings import Findings
-from memorylab.laboratory.kept import kept_evaluations, level_percents, walked_step
+from memorylab.laboratory.kept import kept_evaluations, kept_rows, level_percents, no_picture_of, walked_step
 from memorylab.laboratory.page import Page, Table
 from memorylab.laboratory.statistics import Estimate, iqm, probability_of_improvement
 from memorylab.runs.config import untaught
-from memorylab.runs.tables import read_rows
 from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
@@ -104,7 +103,7 @@ def beyond_training(f: Findings, page: Page) -> None:
     sweeps: dict[tuple[str, str], dict[str, list[tuple[float, float, float, float]]]] = {}
     for run in f.runs:
         for e in kept_evaluations(run):
-            if e.value.isdigit():  # a game of a user's own has words there
+            if e.value.isdecimal():  # a game of a user's own has words there
                 lines = sweeps.setdefault((run.task, e.keyword), {})
                 name = f"{run.model}, {e.level}, seed {run.seed}"
                 lines.setdefault(name, []).append((float(e.value), e.mean, e.low, e.high))
@@ -136,11 +135,14 @@ def routes(f: Findings, page: Page) -> None:
     lines: dict[str, dict[str, dict[int, list[float]]]] = {}
     for run in [run for run in navigated if run.folder in walked]:
         for picture in sorted((run.folder / "routes" / walked[run.folder]).glob("*.png")):
-            page.picture(picture, f"{run.model} on {run.task}, {picture.stem}")
-        for row in read_rows(run.folder / "goal_times.csv"):
+            if (wrong := no_picture_of(picture, run.folder)) is None:
+                page.picture(picture, f"{run.model} on {run.task}, {picture.stem}")
+            else:
+                f.complain(f"{picture} {wrong}; it is left out")
+        for row in kept_rows(run.folder / "goal_times.csv"):
             if row["step"] == walked[run.folder]:
                 times = lines.setdefault(run.task, {}).setdefault(f"{run.model}, {row['level']}", {})
-                times.setdefault(int(row["goal"]), []).append(float(row["steps"]))
+                times.setdefault(int(float(row["goal"])), []).append(float(row["steps"]))
     for task, of_task in lines.items():
         name = f"goal_times_{find_task(task).short}"
         page.figure(figures.goal_times(figures.short(task), of_task), f.out, name, f"Steps to each goal on {task}")

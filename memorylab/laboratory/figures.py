@@ -46,6 +46,7 @@ HIGHEST_COLOUR: dict[Kind, float] = {"human": 150.0, "memory": 100.0}  # what is
 SCORE_NAMES: dict[Kind, str] = {"human": "human-normalised score, %", "memory": "memory score, %"}
 
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "svg.fonttype": "none"})
+plt.rcParams["text.parse_math"] = False  # a dollar in a model's name is one
 
 
 def look(model: str, models: Sequence[str]) -> dict[str, str]:

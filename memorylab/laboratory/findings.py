@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memorylab.laboratory.find_runs import Run
+from memorylab.laboratory.find_runs import Complain, Run
 from memorylab.laboratory.human_normalised import Average, Cell, Cells, add_score
 from memorylab.laboratory.references import PAPER_NAMES, Reference, Yardstick, paper_scores
 from memorylab.laboratory.statistics import Strata
@@ -25,6 +25,7 @@ class Findings:
     models: list[str]  # sorted as in the paper
     tasks: list[str]
     out: Path
+    complain: Complain = lambda _: None  # of a file that cannot be shown
 
     def strata(self, model: str, level: str, tasks: Sequence[str]) -> Strata:
         """Seeds' scores of a model, one array a task."""

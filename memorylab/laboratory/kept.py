@@ -1,6 +1,7 @@
 """What a run's folder holds besides its scores: evaluations on any level, and walks."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from memorylab.laboratory.evaluate import Evaluation, summed_up, walks
 from memorylab.laboratory.find_runs import Run
@@ -8,11 +9,15 @@ from memorylab.laboratory.human_normalised import snapshot
 from memorylab.laboratory.references import Yardstick
 from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import checkpoints, step_of
-from memorylab.runs.tables import read_rows
-from memorylab.tasks.levels import PAPER_LEVELS
+from memorylab.runs.files import read_bytes
+from memorylab.runs.scores import MOST
+from memorylab.runs.tables import read_rows, whole_number
+from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
+PNG = b"\x89PNG"
 ROUTES_SEED = 3_000_003
+NUMBERS = {"evaluations.csv": ("return", "length"), "goal_times.csv": ("goal", "steps")}  # columns that must be some
 REFERENCE_LEVEL = {
     "train": "train",
     "holdout_small": "train",
@@ -34,9 +39,50 @@ def level_percents(run: Run, yardstick: Yardstick) -> dict[str, float]:
 
 def kept_evaluations(run: Run) -> list[Evaluation]:
     """Of the snapshot, or else of the weights nearest to it that were evaluated; `other_weights` then says so."""
-    found = summed_up(read_rows(run.folder / "evaluations.csv"), run.task)
+    found = summed_up(kept_rows(run.folder / "evaluations.csv"), run.task)
     step = nearest(run, {e.step for e in found})
     return [e for e in found if e.step == step]
+
+
+def kept_rows(file: Path, complain: Callable[[str], None] = lambda _: None) -> list[dict[str, str]]:
+    """Of evaluations.csv or goal_times.csv; what is damaged is named and left out."""
+    try:
+        rows = read_rows(file)
+    except (OSError, ValueError) as problem:
+        complain(f"{problem}; it is left out")
+        return []
+    sound = [row for row in rows if is_sound(row, NUMBERS[file.name])]
+    if len(sound) < len(rows):
+        complain(f"{file}: rows that are none, {len(rows) - len(sound)} of {len(rows)}, are left out")
+    return sound
+
+
+def is_sound(row: Mapping[str, str], numbers: Iterable[str]) -> bool:
+    """Its numbers are some, its level is one, and its keyword can be part of a file's name."""
+    keyword, step = row.get("keyword", "-"), whole_number(row.get("step", ""))
+    return (
+        step is not None
+        and all(is_number(row.get(name, "")) for name in numbers)
+        and row.get("level") in LEVELS
+        and (not keyword or (keyword.isidentifier() and len(keyword) < 50))
+        and len(row.get("value", "")) < 1000
+        and "value" in row
+    )
+
+
+def is_number(text: str) -> bool:
+    """Of a size that can be reckoned with."""
+    try:
+        return abs(float(text)) < MOST
+    except ValueError:
+        return False
+
+
+def name_bad_rows(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
+    """Once for each file; whoever reads them then leaves them out without a word."""
+    for run in runs:
+        for name in NUMBERS:
+            kept_rows(run.folder / name, complain)
 
 
 def nearest(run: Run, steps: Iterable[int]) -> int | None:
@@ -58,12 +104,26 @@ def other_weights(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
 
 def walked_step(run: Run) -> int | None:
     """Of the weights whose routes are shown."""
-    return nearest(run, (int(folder.name) for folder in (run.folder / "routes").glob("*") if folder.name.isdigit()))
+    steps = (whole_number(folder.name) for folder in (run.folder / "routes").glob("*"))
+    return nearest(run, [step for step in steps if step is not None])
 
 
-def walk_snapshots(runs: Iterable[Run], number: int) -> None:
+def walk_snapshots(runs: Iterable[Run], number: int, complain: Callable[[str], None] = lambda _: None) -> None:
     """Navigation runs whose snapshot has weights and has not been walked yet."""
     for run in runs:
         kept = [step_of(path) for path in checkpoints(run.folder / "snapshot")]
         if number and kept and find_task(run.task).report.get("goal_step") and walked_step(run) != kept[-1]:
-            walks(load_trained(run.folder), PAPER_LEVELS, number, ROUTES_SEED, lambda: None)
+            try:
+                walks(load_trained(run.folder), PAPER_LEVELS, number, ROUTES_SEED, lambda: None)
+            except (OSError, ValueError, TypeError, RuntimeError) as problem:
+                complain(f"{run.folder} cannot be walked: {str(problem)[:500]}")
+
+
+def no_picture_of(file: Path, folder: Path) -> str | None:
+    """What is wrong with it, if it is not a picture in that folder: a link may lead anywhere."""
+    if not file.resolve().is_relative_to(folder.resolve()):
+        return "leads out of the folder of its run"
+    try:
+        return None if read_bytes(file).startswith(PNG) else "is not a PNG picture"
+    except (OSError, ValueError) as problem:
+        return f"cannot be read ({problem})"

@@ -2,10 +2,12 @@
 
 import base64
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -31,6 +33,9 @@ th:first-child, td:first-child { text-align: left; }
 code { background: #f1f4f8; padding: .05rem .3rem; border-radius: 3px; font-size: .92em; }
 @media print { nav { display: none; } figure { break-inside: avoid; } }
 """
+
+
+TEXT: Any = {"encoding": "utf-8", "errors": "backslashreplace"}  # a folder's name may hold any bytes
 
 
 @dataclass
@@ -60,9 +65,19 @@ class Table:
 
 def latex_text(text: str) -> str:
     """With what LaTeX would take for its own escaped."""
-    for plain, escaped in (("\\", r"\textbackslash "), ("_", r"\_"), ("%", r"\%"), ("&", r"\&"), ("#", r"\#")):
-        text = text.replace(plain, escaped)
-    return text.replace("±", r"$\pm$")
+    return text.translate(IN_LATEX)
+
+
+def csv_text(text: str) -> str:
+    """As text also for a spreadsheet, which takes what begins like a formula for one; numbers begin so too."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not NUMBER.fullmatch(text) else text
+
+
+IN_LATEX = str.maketrans(
+    {letter: f"\\{letter}" for letter in "_%&#${}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$"}
+)
+NUMBER = re.compile(r"[-+]?[\d.,]*( ± [\d.,]+)?")
 
 
 class Page:
@@ -82,12 +97,11 @@ class Page:
     def table(self, table: Table, out: Path, name: str) -> None:
         """On the page, as CSV and as LaTeX."""
         folder = out / "tables"
-        with replacing(folder / f"{name}.csv") as temporary, temporary.open("w", newline="") as file:
+        with replacing(folder / f"{name}.csv") as temporary, temporary.open("w", newline="", **TEXT) as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(table.header)
-            writer.writerows(table.rows)
+            writer.writerows([csv_text(cell) for cell in row] for row in (table.header, *table.rows))
         with replacing(folder / f"{name}.tex") as temporary:
-            temporary.write_text(table.latex())
+            temporary.write_text(table.latex(), **TEXT)
         self.parts.append(table.html())
 
     def figure(self, figure: Figure, out: Path, name: str, caption: str) -> None:
@@ -113,7 +127,8 @@ class Page:
                 f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(self.title)}</title>'
                 f'<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
                 f"<style>{STYLE}</style></head><body><h1>{escape(self.title)}</h1><p>{escape(self.summary)}</p>"
-                f"<nav>{''.join(self.sections)}</nav>{notes}{''.join(self.parts)}</body></html>\n"
+                f"<nav>{''.join(self.sections)}</nav>{notes}{''.join(self.parts)}</body></html>\n",
+                **TEXT,
             )
         return out / "report.html"
 

@@ -7,7 +7,7 @@ from memorylab.laboratory import curve_sections, score_sections
 from memorylab.laboratory.find_runs import Run, find_runs
 from memorylab.laboratory.findings import Findings
 from memorylab.laboratory.human_normalised import cells, sorted_models, sorted_tasks
-from memorylab.laboratory.kept import other_weights, walk_snapshots
+from memorylab.laboratory.kept import name_bad_rows, other_weights, walk_snapshots
 from memorylab.laboratory.page import Page
 from memorylab.laboratory.references import Yardstick
 
@@ -44,11 +44,12 @@ def report(
     uneven(runs, note)
     other_games(runs, note)
     on_section("walking")
-    walk_snapshots(runs, routes)
+    name_bad_rows(runs, note)
+    walk_snapshots(runs, routes, note)
     other_weights(runs, note)
     models = sorted_models(found) + sorted({r.model for r in unfinished} - {c.model for c in found.values()})
     tasks = sorted_tasks(found) + sorted({r.task for r in unfinished} - {c.task for c in found.values()})
-    findings = Findings(runs, found, yardstick, models, tasks, out)
+    findings = Findings(runs, found, yardstick, models, tasks, out, note)
     page = Page("memorylab report", summary(findings), complaints)
     for section in SECTIONS:
         on_section(section.__name__.replace("_", " "))
@@ -73,9 +74,11 @@ def counted(number: int, noun: str) -> str:
 def other_games(runs: Iterable[Run], complain: Callable[[str], None]) -> None:
     """Runs whose games were changed by their user: the references are not for these."""
     for run in runs:
-        changes = [*run.config.get("scale", ()), *filter(None, [run.config.get("stimuli")])]
-        if changes:
-            complain(f"{run.folder} played other games than the paper's ({', '.join(changes)}): compare it with care")
+        scale = run.config.get("scale") or ()
+        changes = [*(scale if isinstance(scale, list) else [scale] if scale else ()), run.config.get("stimuli") or ""]
+        told = ", ".join(str(change)[:100] for change in changes if change)
+        if told:
+            complain(f"{run.folder} played other games than the paper's ({told}): compare it with care")
 
 
 def uneven(runs: Iterable[Run], complain: Callable[[str], None]) -> None:

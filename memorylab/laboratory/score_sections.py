@@ -152,7 +152,7 @@ def snapshots(f: Findings, page: Page) -> None:
         steps = max(int(curve.steps[-1]) for curve in run.curves.values())
         evaluations = max(len(curve.steps) for curve in run.curves.values())
         at = f"{taken.step:,}" if taken else MISSING
-        teacher = run.config.get("teacher", NO_TEACHER)
+        teacher = str(run.config.get("teacher", NO_TEACHER))
         table.add(run.folder.name, run.task, run.model, teacher, str(run.seed), str(evaluations), f"{steps:,}", at)
     page.section("Snapshots", "Where in training each run was scored.")
     page.table(table, f.out, "snapshots")

@@ -10,7 +10,7 @@ from torch import Tensor
 from memorylab.agent.controllers import State
 from memorylab.agent.kernels import array, draw, suits
 from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
-from memorylab.learning.trajectory import Episode, Trajectory, empty_trajectory, part_of
+from memorylab.learning.trajectory import Episode, Trajectory, check_fit, empty_trajectory, part_of
 from memorylab.runs.config import NO_TEACHER
 
 
@@ -206,7 +206,8 @@ class Actor:
         return named
 
     def load_state_dict(self, named: Mapping[str, Tensor]) -> None:
-        """Go on as the actor that had these."""
+        """Go on as the actor that had these, if they fit."""
+        check_fit(named, self.state_dict())
         self.player.load_state_dict(part_of(named, "player."))
         for name, part in self.now.state_dict().items():
             part.copy_(named[f"now.{name}"])

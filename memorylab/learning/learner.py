@@ -10,7 +10,7 @@ from memorylab.agent.network import MemoryRecallAgent, Output
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.losses import ActorCritic, actor_critic, clipped, teaching
 from memorylab.learning.rmsprop import ImpalaRMSProp
-from memorylab.learning.trajectory import Trajectory, part_of
+from memorylab.learning.trajectory import Trajectory, check_fit, part_of
 
 Metrics = dict[str, float]
 
@@ -125,19 +125,34 @@ class Learner:
         return named
 
     def load_state_dict(self, named: Mapping[str, Tensor], version: int) -> None:
-        """Go on as the learner that had these, after so many updates."""
-        self.agent.load_state_dict(part_of(named, "agent."))
-        parameters = list(self.agent.parameters())
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, part in part_of(named, "optimiser.").items():
-            number, moment = name.split(".", 1)
-            if part.dim() > 0:  # moments lie in memory as their weights do
-                part = torch.empty_like(parameters[int(number)]).copy_(part)
-            state.setdefault(int(number), {})[moment] = part
+        """Go on as the learner that had these, after so many updates; or one sentence, if they do not fit."""
+        try:
+            self.agent.load_state_dict(part_of(named, "agent."))
+        except RuntimeError as problem:
+            raise ValueError(" ".join(str(problem).split())) from problem
+        state = self.moments(part_of(named, "optimiser."))
+        if version and not state:
+            raise ValueError("it lacks the optimiser's moments")
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": state, "param_groups": groups})
         self.version = version
         self.steps = int(named.get("steps", 0))  # which runs of before there were teachers do not need
+
+    def moments(self, named: Mapping[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+        """The optimiser's state, by the number of each weight."""
+        parameters = list(self.agent.parameters())
+        found: dict[int, dict[str, Tensor]] = {}
+        for name, part in named.items():
+            number, moment = name.split(".", 1)
+            if part.dim() > 0:  # moments lie in memory as their weights do
+                weight = parameters[int(number)]
+                check_fit({name: part}, {name: weight})
+                part = torch.empty_like(weight).copy_(part)
+            found.setdefault(int(number), {})[moment] = part
+        uneven = {len(moments) for moments in found.values()}
+        if len(uneven) > 1:
+            raise ValueError("it lacks some of the optimiser's moments")
+        return found
 
 
 def gradient_norm(module: nn.Module) -> float:

@@ -1,6 +1,7 @@
 """A run's agent as one of its checkpoints has it."""
 
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,8 @@ from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.learning.scores import alpha_of, as_curve, best_step
 from memorylab.learning.trajectory import part_of
 from memorylab.runs import RunFolder, read_config
-from memorylab.runs.checkpoints import checkpoints, load_checkpoint, step_of
+from memorylab.runs.checkpoints import checkpoints, load_checkpoint, readable_checkpoints, step_of
+from memorylab.runs.config import UNUSED
 from memorylab.tasks.task import Task, find_task
 
 
@@ -45,11 +47,17 @@ def load_trained(folder: Path, step: str | int = "snapshot", device: str = "cpu"
         raise ValueError(f"{folder} has no checkpoint yet; wait until training has saved one")
     tensors, facts = found
     try:
-        agent = MemoryRecallAgent(AgentConfig(**config["agent"]))
+        agent = MemoryRecallAgent(AgentConfig(**known_settings(config["agent"])))
         agent.load_state_dict(part_of(tensors, "agent."))
     except (KeyError, TypeError, RuntimeError) as problem:
         raise ValueError(f"the checkpoint in {folder} is not of this version: {problem}") from problem
     return Trained(folder, config, agent.to(device), int(facts["step"]))
+
+
+def known_settings(agent: dict[str, Any]) -> dict[str, Any]:
+    """Without those of another version that say that nothing is used."""
+    known = [each.name for each in fields(AgentConfig)]
+    return {name: value for name, value in agent.items() if name in known or value not in UNUSED}
 
 
 def find_weights(run: RunFolder, step: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
@@ -69,7 +77,8 @@ def find_weights(run: RunFolder, step: str) -> tuple[dict[str, Tensor], dict[str
 def load_snapshot(run: RunFolder) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
     """Says so where these are not the weights that the run's scores name: it was begun by an earlier version, or killed
     in the moment between."""
-    found = load_checkpoint(run.snapshot if checkpoints(run.snapshot) else run.checkpoints)
+    kept = next(readable_checkpoints(run.snapshot), None)
+    found = (kept.tensors, kept.facts) if kept else load_checkpoint(run.checkpoints)
     steps, scores = run.returns("train")
     if found and not steps:
         tell(f"{run.path} was never evaluated on its training level; its newest weights play, step {found[1]['step']}")

@@ -73,6 +73,17 @@ def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> T
     return Trajectory(inputs, named["actions"], named["log_mu"], recalled, named.get("advice"), state)
 
 
+def check_fit(named: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """Or one sentence: what was read must have the names and shapes of what it takes the place of."""
+    for name, part in expected.items():
+        if name not in named:
+            raise ValueError(f"it lacks {name!r}: another version wrote it")
+        if (given := named[name]).shape != part.shape or given.dtype != part.dtype:
+            raise ValueError(
+                f"{name!r} is {given.dtype} of {tuple(given.shape)}, not {part.dtype} of {tuple(part.shape)}"
+            )
+
+
 def part_of(named: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """What stands under a prefix, without it."""
     return {name.removeprefix(prefix): part for name, part in named.items() if name.startswith(prefix)}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memorylab.runs.files import replacing
+from memorylab.runs.files import read_json, replacing
 
 FORMAT = 1  # of the whole folder; runs of before there was a number are read as well
 KEY = "format"
@@ -22,16 +22,16 @@ def read_config(folder: Path) -> dict[str, Any]:
     file = folder / "config.json"
     if not file.exists():
         raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
-    try:
-        found = json.loads(file.read_text())
-    except ValueError as problem:
-        raise ValueError(f"{file} is not valid JSON: {problem}") from problem
+    found = read_json(file)
     if not isinstance(found, dict):
         raise ValueError(f"{file} is not the configuration of a run")
     written = found.pop(KEY, FORMAT)
     if not isinstance(written, int) or written > FORMAT:
         raise ValueError(f"{file} is of format {written!r}, this version of memorylab reads up to {FORMAT}; update it")
-    return in_words_of_now(found)
+    try:
+        return in_words_of_now(found)
+    except (KeyError, TypeError) as problem:
+        raise ValueError(f"{file} is not the configuration of a run: {problem!r} is wrong in it") from problem
 
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
@@ -53,6 +53,7 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
 
 
 NO_TEACHER, SKILLS = "none", "skills"
+UNUSED: tuple[Any, ...] = (None, False, 0, "", "none", [], {})  # what a setting says that does nothing
 WITHOUT_MEMORY = (SKILLS, "skilled", "forgetting")  # teachers that show no answer
 TAUGHT = " (taught"
 
@@ -60,8 +61,8 @@ TAUGHT = " (taught"
 def model_name(config: Mapping[str, Any]) -> str:
     """The model as reports call it: a run that had a teacher is never taken for one that had none."""
     name, teacher = str(config["model"]), config.get("teacher", NO_TEACHER)
-    learner = config.get("learner", {})
-    if teacher == NO_TEACHER or not learner.get("teacher_weight", 1):
+    learner = config.get("learner")
+    if teacher == NO_TEACHER or (isinstance(learner, Mapping) and not learner.get("teacher_weight", 1)):
         return name
     return f"{name}{TAUGHT})" if teacher in WITHOUT_MEMORY else f"{name}{TAUGHT} by {teacher})"
 
@@ -73,8 +74,23 @@ def untaught(name: str) -> str:
 
 def completed(old: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """What an older version did not yet write has its default."""
-    nested = {name: completed(old.get(name, {}), part) for name, part in defaults.items() if isinstance(part, Mapping)}
+    nested = {
+        name: completed(old.get(name, {}), part)
+        for name, part in defaults.items()
+        if isinstance(part, Mapping) and isinstance(old.get(name, {}), Mapping)
+    }
     return {**defaults, **old, **nested}
+
+
+def without_unused(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of another version that this one does not have are left out where they say that nothing is used."""
+    kept = {}
+    for name, value in old.items():
+        if isinstance(value, Mapping) and isinstance(new.get(name), Mapping):
+            kept[name] = without_unused(value, new[name])
+        elif name in new or value not in UNUSED:
+            kept[name] = value
+    return kept
 
 
 def differing(old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = "") -> list[str]:

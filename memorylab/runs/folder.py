@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memorylab.runs.config import completed, differing, read_config, write_config
+from memorylab.runs.config import completed, differing, read_config, without_unused, write_config
+from memorylab.runs.files import sync
 from memorylab.runs.scores import ScoreRow, append_scores, read_scores
 from memorylab.runs.tables import append_rows, cut_rows, read_rows
 
@@ -24,11 +25,12 @@ class RunFolder:
         self.actors = path / "actors.csv"  # on a cluster
 
     def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
-        """Begin a run here, or go on with one of the same configuration; what an older version did not yet write into
-        it has its default."""
-        new = json.loads(json.dumps(config))
+        """Begin a run here, or go on with one of the same configuration. With defaults, what an older version did not
+        yet write into it has its own, and what a newer one has besides may be there if it is not used."""
+        new, usual = json.loads(json.dumps(config)), json.loads(json.dumps(defaults))
         if (self.path / "config.json").exists():
-            old = completed(read_config(self.path), defaults)
+            old = completed(read_config(self.path), usual)
+            old = without_unused(old, new) if defaults else old
             differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
             if differences:
                 raise ValueError(
@@ -58,6 +60,12 @@ class RunFolder:
         rows = read_scores(self.scores) if self.scores.exists() else []
         own = [row for row in rows if row.level == level]
         return [row.step for row in own], [row.score for row in own]
+
+    def sync(self) -> None:
+        """All rows so far are on the disk."""
+        for file in (self.metrics, self.actors, self.scores):
+            if file.exists():
+                sync(file)
 
     def cut_after(self, step: int, evaluated: int) -> None:
         """Drop rows that were written after the checkpoint from which a run goes on; all if there was none (-1)."""

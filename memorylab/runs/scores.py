@@ -1,6 +1,5 @@
 """scores.csv: a row for every evaluated episode, written and read here alone."""
 
-import csv
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import astuple, dataclass
@@ -8,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from memorylab.runs.tables import append_rows, whole_lines
+from memorylab.runs.tables import append_rows, fields, whole_lines, whole_number
 
 COLUMNS = ("step", "level", "scale", "return", "length", "seed")
 NEEDED = ("step", "level", "return")
 COMPLAINTS_PER_FILE = 3
+MOST = 1e12  # more is no score, and its square no number
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,20 @@ def read_scores(
     file: Path, complain: Callable[[str], None] = lambda _: None, levels: Collection[str] | None = None
 ) -> list[ScoreRow]:
     """All whole rows. A damaged one, or one of another level than `levels`, is named and left out."""
-    lines = csv.reader(whole_lines(file))
+    lines = fields(whole_lines(file))
     header = next(lines, [])
     missing = [name for name in NEEDED if name not in header]
     if missing:
         raise ValueError(f"{file} has no column {' and no column '.join(missing)}")
     found, damaged = [], 0
-    for texts in lines:
+    for number, texts in enumerate(lines, 2):
         row = score_row(header, texts)
         if row is not None and (levels is None or row.level in levels):
             found.append(row)
             continue
         damaged += 1
         if damaged <= COMPLAINTS_PER_FILE:
-            complain(f"{file}, row {lines.line_num}: {','.join(texts)[:80]!r} is no score; it is left out")
+            complain(f"{file}, row {number}: {','.join(texts)[:80]!r} is no score; it is left out")
     if damaged > COMPLAINTS_PER_FILE:
         complain(f"{file}: {damaged - COMPLAINTS_PER_FILE} more rows like these are left out")
     return found
@@ -59,12 +59,12 @@ def score_row(header: Sequence[str], texts: Sequence[str]) -> ScoreRow | None:
     """None for what is no score."""
     named = dict(zip(header, texts, strict=False))
     try:
-        step, score = int(named["step"]), float(named["return"])
+        step, score = whole_number(named["step"]), float(named["return"])
         scale, length, seed = (named.get(name) for name in ("scale", "length", "seed"))
         optional = float(scale) if scale else None, int(length) if length else None, int(seed) if seed else None
     except (ValueError, KeyError):
         return None
-    if len(header) != len(texts) or step < 0 or not math.isfinite(score):
+    if len(header) != len(texts) or step is None or not abs(score) < MOST:
         return None
     return ScoreRow(step, named["level"], optional[0], score, *optional[1:])
 

@@ -7,7 +7,6 @@ that both see, so that nothing is sent but which trajectory is full.
 
 import multiprocessing
 import os
-import signal
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from threading import Thread
@@ -23,6 +22,7 @@ from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.actor import Actor
 from memorylab.learning.trajectory import Episode, Trajectory, part_of
+from memorylab.runtime.interrupt import leave_to_parent
 from memorylab.runtime.protocol import MakeEnv, Stage
 
 Arrays = dict[str, np.ndarray]
@@ -66,8 +66,8 @@ class Acting:
 
     def go_on(self, state: Mapping[str, np.ndarray]) -> int:
         """As the one that had this state; which trajectory was filled last."""
+        self.env.set_state(state["games"])  # which says so if these are other games
         self.actor.load_state_dict(part_of({name: torch.from_numpy(part) for name, part in state.items()}, "actor."))
-        self.env.set_state(state["games"])
         return self.newest()
 
 
@@ -132,7 +132,7 @@ def begin_acting(
 ) -> None:
     """What such a process begins with."""
     global acting
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the learner decides when to stop
+    leave_to_parent()  # the learner decides when to stop
     Thread(target=end_with_parent, daemon=True).start()
     torch.set_num_threads(threads)
     agent = MemoryRecallAgent(config)

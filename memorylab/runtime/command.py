@@ -2,7 +2,6 @@
 
 import argparse
 import importlib.util
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,10 +14,11 @@ from memorylab.envs.batch import EnvBatch
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import PRESETS, preset_config
 from memorylab.runs.config import NO_TEACHER, model_name
-from memorylab.runtime.display import Display
+from memorylab.runs.lock import one_writer
+from memorylab.runtime.display import Display, say
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.options import ClusterOptions
-from memorylab.runtime.training import Training
+from memorylab.runtime.training import CHECKPOINT_SECONDS, Training
 from memorylab.tasks.task import find_task
 
 
@@ -27,8 +27,8 @@ class TrainOptions:
     """Train an agent on a task: memorylab train TASK --model MODEL --preset PRESET ...
 
     The models are ff, ff+mem, ff+mem+cpc, ff+mem+rec, lstm, lstm+cpc, lstm+mem, lstm+mem+rec, mra and mra-njb. All
-    other settings come from the preset (laptop or paper) and can be changed one by one. Ctrl-C saves; the same command
-    goes on.
+    other settings come from the preset (laptop or paper) and can be changed one by one. Ctrl-C, kill and a closed
+    terminal save first; the same command goes on.
     """
 
     config: tyro.conf.OmitArgPrefixes[TrainConfig]
@@ -37,6 +37,8 @@ class TrainOptions:
     minutes: float | None = None
     """End when the run has trained so long in all, earlier calls included. A learning rate that falls reaches zero
     then, or after --steps if that comes first."""
+    checkpoint_minutes: float = CHECKPOINT_SECONDS / 60
+    """Minutes between checkpoints: what a crash may cost. 0 for one after every update."""
     device: str = "cpu"
     """Where the agent computes: cpu, cuda, cuda:1 ..."""
     threads: int | None = None
@@ -103,6 +105,8 @@ def train(arguments: Sequence[str]) -> None:
     config = options.config
     if options.minutes is not None and not options.minutes > 0:
         raise ValueError(f"--minutes must be more than 0, not {options.minutes:g}")
+    if not options.checkpoint_minutes >= 0:
+        raise ValueError(f"--checkpoint-minutes must be 0 or more, not {options.checkpoint_minutes:g}")
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"--threads must be 1 or more, not {options.threads}")
     check_device(options.device)
@@ -112,18 +116,19 @@ def train(arguments: Sequence[str]) -> None:
     name = f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
     out = options.out or Path("runs") / name
     title = f"{model_name(asdict(config))} on {config.task}, preset {config.preset}, in {out}"
-    with Display(title, config.steps, options.minutes) as display:
+    with one_writer(out), Display(title, config.steps, options.minutes) as display:
         training = new_training(options, out, display)
+        training.checkpoint_seconds = 60 * options.checkpoint_minutes
         if training.step:
-            print(f"going on with {out} at step {training.step:,}", file=sys.stderr)
+            say(f"going on with {out} at step {training.step:,}")
         try:
             training.run(options.minutes)
         except KeyboardInterrupt:
-            print(f"saved in {out}; the same command goes on", file=sys.stderr)
+            say(f"saved in {out}; the same command goes on")
             raise
         finally:
             training.close()
-    print(training.stopwatch.tree(), file=sys.stderr)
+    say(training.stopwatch.tree())
     for level, score in training.levels.items():
         print(f"{level}: {score:.2f}")
     print(out)

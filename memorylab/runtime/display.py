@@ -1,5 +1,7 @@
 """How a run shows itself: a live table in a terminal, plain lines elsewhere."""
 
+import sys
+from contextlib import suppress
 from types import TracebackType
 
 from rich.console import Console
@@ -13,6 +15,7 @@ SHOWN = (
     "gradient", "clipped_ratios", "policy_lag", "read_entropy", "recalled_age", "teacher_weight", "teacher_agreement",
 )  # fmt: skip
 LINE_SECONDS = 30.0
+TERMINAL_GONE = (OSError, SystemExit)  # rich ends a program whose pipe is broken
 
 
 class Display:
@@ -31,10 +34,16 @@ class Display:
 
     def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         if self.live:
-            self.live.stop()
+            with suppress(*TERMINAL_GONE):
+                self.live.stop()
 
     def tell(self, report: Report) -> None:
-        """Show how the run stands."""
+        """Show how the run stands, if there is still somebody to see it."""
+        with suppress(*TERMINAL_GONE):
+            self.show(report)
+
+    def show(self, report: Report) -> None:
+        """In the table, or as a line now and then."""
         if self.live:
             self.live.update(self.table(report))
         elif report.seconds - self.last_line >= LINE_SECONDS or not self.last_line:
@@ -73,6 +82,12 @@ class Display:
         for left, right in zip(shown[::2], [*shown[1::2], ("", "")], strict=False):
             table.add_row(*left, *right)
         return table
+
+
+def say(text: str) -> None:
+    """To whoever is there: a terminal that was closed stops no run."""
+    with suppress(OSError):
+        print(text, file=sys.stderr)
 
 
 def until(report: Report) -> str:

@@ -7,6 +7,7 @@ always the same: so is the outcome.
 """
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 from memorylab.agent.network import MemoryRecallAgent
+from memorylab.envs.stamps import OtherGames
 from memorylab.envs.vector import vector_env
 from memorylab.learning.actor import two_trajectories
 from memorylab.learning.config import TrainConfig
@@ -78,7 +80,7 @@ class InProcess:
         self.actor = acting(share.actor, make_env, self.own_agent, self.trajectories, teacher)
 
     def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
-        """See Runtime. A cluster's checkpoint holds no games: new ones begin."""
+        """See Runtime. A cluster's checkpoint holds no games, another version's may hold other ones: new ones begin."""
         self.new_envs(stage)
         if checkpoint is None:
             return
@@ -87,7 +89,11 @@ class InProcess:
         if "games" not in named:
             return
         state = {name: part.numpy() for name, part in named.items() if name == "games" or name.startswith("actor.")}
-        number = self.actor.submit("go_on", state).result()
+        try:
+            number = self.actor.submit("go_on", state).result()
+        except OtherGames as problem:
+            print(f"memorylab: new games begin ({problem})", file=sys.stderr)
+            return self.new_envs(stage)
         if facts["waiting_version"] is not None:
             episodes = [Episode(*row) for row in facts["waiting_episodes"]]
             self.waiting = Played(number, episodes, facts["waiting_version"], 0.0)

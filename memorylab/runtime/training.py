@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -13,7 +13,14 @@ from memorylab.learning.config import TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.learner import Diverged, Metrics
 from memorylab.runs import RunFolder, ScoreRow
-from memorylab.runs.checkpoints import checkpoints, load_checkpoint, save_checkpoint
+from memorylab.runs.checkpoints import (
+    check_empty,
+    checkpoints,
+    pass_over,
+    readable_checkpoints,
+    save_checkpoint,
+    set_aside,
+)
 from memorylab.runtime.interrupt import postponed_interrupt
 from memorylab.runtime.protocol import (
     Checkpoint,
@@ -68,26 +75,42 @@ class Training:
         self.board = tensorboard(folder)
         self.stopwatch = runtime.stopwatch
         self.give_way: GiveWay = nobody_asks
+        self.checkpoint_seconds = CHECKPOINT_SECONDS
         self.begin()
 
     def begin(self) -> None:
-        """From the newest checkpoint, or from the start."""
+        """From the newest checkpoint that fits, or from the start; the records too."""
+        found = self.begin_from_newest()
+        if not found:
+            check_empty(self.folder.checkpoints)
+            self.begin_from(None)
+        set_aside(self.folder.checkpoints, self.step)
+        self.folder.cut_after(self.step if found else -1, self.evaluated)
+        self.snapshots.begin(self.evaluated)
+
+    def begin_from_newest(self) -> bool:
+        """Whether there is one that fits; says so if it has to pass over another."""
+        for path, tensors, facts in readable_checkpoints(self.folder.checkpoints):
+            try:
+                self.begin_from(Checkpoint(tensors, facts))
+            except KeyError as problem:
+                pass_over(path, f"it lacks {problem}: another version wrote it")
+            except (ValueError, TypeError, IndexError) as problem:
+                pass_over(path, problem)
+            else:
+                return True
+        return False
+
+    def begin_from(self, found: Checkpoint | None) -> None:
+        """From here, or from the start."""
         self.step, self.seconds, self.episodes, self.evaluated = 0, 0.0, 0, -1
         self.levels: dict[str, float] = {}
         self.recent: deque[tuple[float, int]] = deque(maxlen=RECENT_EPISODES)
-        found = load_checkpoint(self.folder.checkpoints)
-        curriculum = found[1].get("curriculum", {}) if found else {}
+        curriculum = found.facts.get("curriculum", {}) if found else {}
         self.curriculum = Curriculum(self.config.game("train"), self.config.curriculum, **curriculum)
-        try:
-            if found:
-                self.load_state_dict(found[1])
-            self.runtime.begin(self.stage(), Checkpoint(*found) if found else None)
-        except KeyError as problem:
-            raise ValueError(
-                f"the checkpoint in {self.folder.checkpoints} lacks {problem}: another version wrote it"
-            ) from problem
-        self.folder.cut_after(self.step if found else -1, self.evaluated)
-        self.snapshots.begin(self.evaluated)
+        if found:
+            self.load_state_dict(found.facts)
+        self.runtime.begin(self.stage(), found)
 
     def stage(self) -> Stage:
         """The games of the curriculum's stage."""
@@ -106,6 +129,7 @@ class Training:
                 with postponed_interrupt() as self.give_way:
                     return self.train(minutes)
             except LearnerLost as problem:
+                self.give_way()  # whoever asked to end may have ended the learner too
                 lives, before, lost = LIVES if self.saved() != before else lives - 1, self.saved(), problem
                 if not lives:
                     raise RuntimeError(f"the learner died {LIVES} times without a checkpoint: {problem}") from None
@@ -137,7 +161,7 @@ class Training:
                 if now - reported > REPORT_SECONDS:
                     self.report(gathered, (self.step - reported_step) / (now - reported))
                     reported, reported_step, gathered = now, self.step, []
-                if now - saved > CHECKPOINT_SECONDS:
+                if now - saved > self.checkpoint_seconds:
                     self.save()
                     saved = time.perf_counter()
             self.evaluate_last()
@@ -146,6 +170,9 @@ class Training:
         except KeyboardInterrupt:
             self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
             raise
+        except OSError as problem:  # a full disk, perhaps: the rows can wait, what was learned cannot
+            self.save()
+            raise OSError(f"{problem}; what was learned until step {self.step:,} is saved") from problem
         self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
 
     def share_done(self, minutes: float | None) -> float:
@@ -154,10 +181,12 @@ class Training:
         return max(self.step / self.config.steps, of_minutes)
 
     def end(self, gathered: list[Metrics], rate: float) -> None:
-        """Nothing is lost."""
-        if gathered:
-            self.report(gathered, rate)
-        self.save()
+        """Nothing is lost, even where nobody can be told."""
+        try:
+            if gathered:
+                self.report(gathered, rate)
+        finally:
+            self.save()
 
     def count(self, progress: Progress) -> None:
         """An update that was made; the curriculum may move on by its episodes."""
@@ -232,7 +261,10 @@ class Training:
         """A checkpoint of now."""
         with self.stopwatch("checkpoints"):
             facts = self.state_dict() | self.runtime.facts()
-            save_checkpoint(self.folder.checkpoints, self.step, self.runtime.state_dict(), facts)
+            try:
+                self.folder.sync()  # the checkpoint counts on the rows before it
+            finally:
+                save_checkpoint(self.folder.checkpoints, self.step, self.runtime.state_dict(), facts)
             self.snapshots.drop_beaten()
 
     def state_dict(self) -> dict[str, Any]:
@@ -246,7 +278,7 @@ class Training:
             "curriculum": self.curriculum.state_dict(),
         }
 
-    def load_state_dict(self, facts: dict[str, Any]) -> None:
+    def load_state_dict(self, facts: Mapping[str, Any]) -> None:
         """Go on as the run that had these; the curriculum has its own part of them."""
         self.step, self.seconds, self.episodes = facts["step"], facts["seconds"], facts["episodes"]
         self.levels, self.evaluated = facts["levels"], facts["evaluated"]

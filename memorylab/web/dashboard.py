@@ -17,6 +17,7 @@ from memorylab.web.pages import page_routes
 
 MAX_POINTS = 300  # of a curve; more cannot be seen
 MAX_DEPTH = 3
+LONGEST = 200  # of a text from a file
 ACTIVE_SECONDS = 120.0  # a run that wrote within this time is going on
 Curve = list[list[float]]
 
@@ -40,7 +41,14 @@ class Runs:
         return [path for pattern in patterns for path in self.folder.glob(pattern)]
 
     def run(self, folder: Path) -> dict[str, Any]:
-        """One run, read anew if a file changed."""
+        """One run, read anew if a file changed. Whatever is wrong with it costs nobody else."""
+        try:
+            return self.read_run(folder)
+        except (OSError, ValueError, TypeError) as problem:
+            return {"name": self.name(folder), "problem": str(problem)[:LONGEST], "curves": {}, "levels": {}}
+
+    def read_run(self, folder: Path) -> dict[str, Any]:
+        """Or what is wrong with one of its files."""
         files = [folder / name for name in ("config.json", "metrics.csv", "scores.csv")]
         stamp = tuple(file.stat().st_mtime if file.exists() else 0.0 for file in files)
         if self.known.get(folder, ((), {}))[0] != stamp:
@@ -49,17 +57,26 @@ class Runs:
 
     def told(self, folder: Path) -> dict[str, Any]:
         """What the page shows of it."""
-        relative = folder.relative_to(self.folder)
-        name = str(relative) if relative.parts else folder.resolve().name
         try:
             config = read_config(folder)
         except (ValueError, OSError) as problem:
-            return {"name": name, "problem": f"config.json cannot be read: {problem}", "curves": {}, "levels": {}}
-        facts = {key: str(config.get(key, "")) for key in ("task", "preset", "seed")}
-        facts["model"] = model_name(config) if "model" in config else ""
+            raise ValueError(f"config.json cannot be read: {problem}") from problem
+        facts = {key: shown(config.get(key, "")) for key in ("task", "preset", "seed")}
+        facts["model"] = shown(model_name(config)) if "model" in config else ""
         rows = RunFolder(folder).read_metrics()
         stage = rows[-1].get("stage", "") if rows else ""
-        return {"name": name, **facts, "stage": stage, "curves": curves(rows), "levels": levels(folder)}
+        found = {"stage": shown(stage), "curves": curves(rows), "levels": levels(folder)}
+        return {"name": self.name(folder), **facts, **found}
+
+    def name(self, folder: Path) -> str:
+        """Where it is below the folder of all runs."""
+        relative = folder.relative_to(self.folder)
+        return shown(relative if relative.parts else folder.resolve().name)
+
+
+def shown(value: Any) -> str:
+    """As text that a page has room for and that can be sent: a folder's name may hold any bytes."""
+    return str(value)[:LONGEST].encode("utf-8", "backslashreplace").decode()
 
 
 def curves(rows: list[dict[str, str]]) -> dict[str, Curve]:
@@ -70,7 +87,7 @@ def curves(rows: list[dict[str, str]]) -> dict[str, Curve]:
         step = as_number(row.get("step"))
         for name, text in row.items():
             value = as_number(text)
-            if name != "step" and step is not None and value is not None:
+            if name != "step" and len(name) < LONGEST and step is not None and value is not None:
                 found.setdefault(name, []).append([step, value])
     return found
 
@@ -94,7 +111,7 @@ def as_number(text: str | None) -> float | None:
 def levels(folder: Path) -> dict[str, Curve]:
     """level -> [step, mean, standard error] of its evaluations."""
     returns: dict[str, dict[float, list[float]]] = {}
-    with suppress(ValueError):  # a file of something else
+    with suppress(ValueError, OSError):  # a file of something else
         for row in read_scores(folder / "scores.csv"):
             returns.setdefault(row.level, {}).setdefault(row.step, []).append(row.score)
     return {level: [summary(step, values) for step, values in steps.items()] for level, steps in returns.items()}

@@ -115,7 +115,9 @@ def test_rows_may_be_added_one_by_one():
         ("5 %", r"5 \%"),
         ("a & b", r"a \& b"),
         ("#1", r"\#1"),
-        ("a\\b", r"a\textbackslash b"),
+        ("a\\b", r"a\textbackslash{}b"),
+        ("{$x^2$}", r"\{\$x\textasciicircum{}2\$\}"),
+        ("a~b", r"a\textasciitilde{}b"),
     ],
 )
 def test_what_latex_would_take_for_its_own_is_escaped(plain, escaped):

@@ -1,4 +1,5 @@
-"""Kills a run at random moments and lets it go on, again and again: python killed_runs.py FOLDER KILLS SEED.
+"""Ends a run at random moments and lets it go on, again and again: python killed_runs.py FOLDER KILLS SEED. By turns it
+is killed, asked to end, and out of room on its disk.
 
 Each run is a fork of this process, so that a kill costs a second and not the time to import. A checkpoint is written
 after every update, hence a kill may lose one update at most. Prints what it found as JSON.
@@ -7,6 +8,7 @@ after every update, hence a kill may lose one update at most. Prints what it fou
 import json
 import os
 import random
+import resource
 import signal
 import sys
 import time
@@ -15,13 +17,15 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.torch import load_file
-from tiny_runs import UPDATE, make_hasty, rows, tiny_config, trained
+from tiny_runs import UPDATE, make_hasty, tiny_config, trained
 
 from memorylab.agent import MemoryRecallAgent
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.learner import Learner
 from memorylab.runs.checkpoints import checkpoints
+from memorylab.runs.tables import read_rows
 from memorylab.runtime import training
+from memorylab.runtime.interrupt import AskedToEnd
 
 
 def warm_up() -> None:
@@ -54,6 +58,10 @@ def begin(folder: Path, steps: int) -> int:
     try:
         trained(tiny_config(steps=steps), folder)
         os._exit(0)
+    except AskedToEnd as asked:
+        os._exit(asked.exit_code)
+    except OSError:  # no room: what a command tells and ends with
+        os._exit(2)
     except BaseException:
         traceback.print_exc()
         os._exit(1)
@@ -73,13 +81,30 @@ def newest_step(folder: Path) -> int:
     return int(paths[-1].stem.removeprefix("step-")) if paths else 0
 
 
+def kill(child: int) -> None:
+    os.kill(child, signal.SIGKILL)
+
+
+def ask_to_end(child: int) -> None:
+    os.kill(child, signal.SIGTERM)
+
+
+def fill_disk(child: int) -> None:
+    """From now on no file grows beyond a few bytes."""
+    resource.prlimit(child, resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+
+
+SAVED = 128 + signal.SIGTERM
+CODES = {kill: [-signal.SIGKILL], ask_to_end: [SAVED, -signal.SIGTERM], fill_disk: [2]}  # before it trains it just ends
+
+
 def main(folder: Path, kills: int, seed: int) -> None:
     make_hasty(setattr)
     warm_up()
     linger()
     training.CHECKPOINT_SECONDS = -1.0
     chance, told = random.Random(seed), []
-    for _ in range(kills):
+    for number in range(kills):
         before = checkpoints(folder / "killed" / "checkpoints")[-1:]
         child = begin(folder / "killed", steps=10**9)
         if chance.random() < 0.8:  # the others are killed while they begin
@@ -87,12 +112,13 @@ def main(folder: Path, kills: int, seed: int) -> None:
             while checkpoints(folder / "killed" / "checkpoints")[-1:] == before and time.monotonic() < until:
                 time.sleep(0.005)
         time.sleep(chance.uniform(0, 0.4))
-        os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        assert os.WTERMSIG(status) == signal.SIGKILL
-        reached = max((int(row["step"] or 0) for row in rows(folder / "killed" / "metrics.csv")), default=0)
+        end = list(CODES)[number % 3]
+        end(child)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert code in CODES[end], (end, code)
+        reached = max((int(row["step"]) for row in read_rows(folder / "killed" / "metrics.csv")), default=0)
         kept = newest_step(folder / "killed")
-        told.append({"kept": kept, "lost": reached - kept})
+        told.append({"kept": kept, "lost": reached - kept, "saved": code == SAVED})
     steps = told[-1]["kept"] + 5 * UPDATE
     finish(folder / "killed", steps)
     finish(folder / "whole", steps)

@@ -1,12 +1,10 @@
-"""`memorylab train --runtime ray ...` with a checkpoint after every update: python ray_driver.py ARGUMENTS."""
+"""`memorylab train --runtime ray ...` with a report and a checkpoint after every update."""
 
 import sys
 
 from tiny_runs import make_hasty
 
 from memorylab.cli import main
-from memorylab.runtime import training
 
 make_hasty(setattr)
-training.CHECKPOINT_SECONDS = -1.0
-main(["train", *sys.argv[1:], "--runtime", "ray"])
+main(["train", *sys.argv[1:], "--runtime", "ray", "--checkpoint-minutes", "0"])

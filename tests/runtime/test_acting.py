@@ -64,6 +64,16 @@ def test_what_goes_wrong_there_is_told_here(tmp_path):
     training.close()
 
 
+def test_a_signal_to_all_of_a_terminal_is_left_to_the_learner(tmp_path):
+    training = training_here(tiny_config(steps=2 * UPDATE, evaluate_every=0), tmp_path, threads=2)
+    [process] = training.runtime.actor.pool._processes.values()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        os.kill(process.pid, number)
+    training.run()
+    assert training.step == 2 * UPDATE
+    training.close()
+
+
 FOREVER = """
 import sys
 sys.path[:0] = sys.argv[2:]

@@ -1,8 +1,10 @@
 """What a run tells about itself, and Ctrl-C when it suits."""
 
+import errno
 import io
 import os
 import signal
+import sys
 import threading
 
 import pytest
@@ -13,7 +15,7 @@ from memorylab.learning.trajectory import Episode
 from memorylab.runs import RunFolder
 from memorylab.runs.checkpoints import load_checkpoint, save_checkpoint
 from memorylab.runs.scores import ScoreRow
-from memorylab.runtime.display import LINE_SECONDS, Display, clock
+from memorylab.runtime.display import LINE_SECONDS, Display, clock, say
 from memorylab.runtime.interrupt import postponed_interrupt
 from memorylab.runtime.snapshots import Snapshots
 from memorylab.runtime.training import Report
@@ -47,6 +49,20 @@ def test_a_line_says_how_the_run_stands():
         "0:01:30 1.50M steps 5,000/s, trials 4: score 2.35, 210 steps an episode; "
         "train 12.50 holdout_extrapolate 3.00; loss 0.123 entropy 1.500 lag 0; 0:01:40 left"
     )
+
+
+@pytest.mark.parametrize("problem", [BrokenPipeError(), OSError(errno.EIO, "the terminal is gone")])
+def test_a_terminal_that_is_gone_stops_nothing(monkeypatch, problem):
+    class Gone(io.StringIO):
+        def write(self, text: str) -> int:
+            raise problem
+
+    with Display("", 2_000_000, None) as display:
+        display.console = Console(file=Gone())
+        display.console.on_broken_pipe = lambda: sys.exit(1)  # as it is, but for what it does to stdout
+        display.tell(report())
+        monkeypatch.setattr(sys, "stderr", Gone())
+        say("saved")
 
 
 def test_lines_come_now_and_then():

@@ -30,6 +30,7 @@ from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import checkpoints, load_checkpoint
 from memorylab.runtime import training as module
 from memorylab.runtime.command import train
+from memorylab.runtime.interrupt import AskedToEnd
 from memorylab.runtime.on_ray import cluster as cluster_module
 from memorylab.runtime.on_ray.actor_pool import ActorPool
 from memorylab.runtime.on_ray.cluster import probe
@@ -144,6 +145,24 @@ def test_a_node_is_lost_with_a_trajectory_the_learner_was_to_take(cluster, tmp_p
     assert done.runtime.learner.version == 40, "every step that was counted was learned from, once"
     assert metrics[-1]["actors_replaced"] == "1"
     assert capsys.readouterr().err.count("died and is replaced") == 1
+
+
+def test_the_driver_is_asked_to_end_and_saves_unless_the_learner_was_ended_too(cluster, tmp_path, monkeypatch):
+    """A batch system asks all processes of a run at once."""
+    with monkeypatch.context() as patch:
+        at_update(patch, 2, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+        with pytest.raises(AskedToEnd, match="SIGTERM"):
+            ray_run(tiny_config(**QUIET), tmp_path)
+    assert load_checkpoint(tmp_path / "checkpoints")[1]["step"] == 2 * UPDATE
+
+    def end_both(runtime: RayRuntime) -> None:
+        os.kill(process_of(runtime.learner.workers[0]), signal.SIGKILL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    at_update(monkeypatch, 2, end_both)
+    with pytest.raises(AskedToEnd, match="SIGTERM"):
+        ray_run(tiny_config(**QUIET), tmp_path)
+    assert load_checkpoint(tmp_path / "checkpoints")[1]["step"] == 2 * UPDATE
 
 
 def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path, monkeypatch, capsys):

@@ -4,6 +4,8 @@ import errno
 import itertools
 import json
 import os
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -28,7 +30,8 @@ from memorylab.learning.learner import Learner
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trained import load_trained
 from memorylab.learning.trajectory import Episode
-from memorylab.runs import checkpoints
+from memorylab.runs import checkpoints, scores, tables
+from memorylab.runs import folder as folder_module
 from memorylab.runtime import in_process
 from memorylab.runtime import training as module
 from memorylab.runtime.in_process import training_here
@@ -270,6 +273,7 @@ def command(capsys, *arguments: object) -> tuple[int, str]:
         (["avm", "--steps", "0"], "steps must be at least 1, not 0"),
         (["avm", "--learning-rate", "-1"], "learning_rate must be above 0"),
         (["avm", "--minutes", "-1"], "--minutes must be more than 0, not -1"),
+        (["avm", "--checkpoint-minutes", "-1"], "--checkpoint-minutes must be 0 or more, not -1"),
         (["avm", "--threads", "0"], "--threads must be 1 or more, not 0"),
         (["avm", "--hidden-size", "0"], "hidden_size must be at least 1, not 0"),
         (["avm", "--device", "nosuch"], "the device 'nosuch' cannot be used"),
@@ -355,6 +359,46 @@ def test_the_command_says_how_to_go_on_after_ctrl_c(capsys, tmp_path, monkeypatc
     assert weights(tmp_path / "run")
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_a_process_saves_first(capsys, tmp_path, monkeypatch, number):
+    at_update(monkeypatch, Learner, "update", 1, lambda: os.kill(os.getpid(), number))
+    before = signal.getsignal(number)
+    code, said = command(capsys, *TINY, "--out", tmp_path / "run")
+    assert code == 128 + number
+    assert f"saved in {tmp_path / 'run'}; the same command goes on" in said
+    assert checkpoints.load_checkpoint(tmp_path / "run" / "checkpoints")[1]["step"] == 40
+    assert signal.getsignal(number) == before
+
+
+def test_what_nohup_ignores_stays_ignored(capsys, tmp_path, monkeypatch):
+    at_update(monkeypatch, Learner, "update", 1, lambda: os.kill(os.getpid(), signal.SIGHUP))
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        code, _ = command(capsys, *TINY, "--out", tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert code == 0
+    assert checkpoints.load_checkpoint(tmp_path / "run" / "checkpoints")[1]["step"] == 80
+
+
+@pytest.mark.parametrize(("given", "saved"), [((), [80]), (("--checkpoint-minutes", 0), [40, 80, 80])])
+def test_minutes_between_checkpoints(capsys, tmp_path, monkeypatch, given, saved):
+    save, steps = Training.save, []
+    monkeypatch.setattr(Training, "save", lambda self: [steps.append(self.step), save(self)])
+    assert command(capsys, *TINY, *given, "--out", tmp_path / "run")[0] == 0
+    assert steps == saved
+
+
+def test_a_second_command_in_the_same_folder_is_refused(capsys, tmp_path, monkeypatch):
+    told = []
+    at_update(monkeypatch, Learner, "update", 1, lambda: told.append(command(capsys, *TINY, "--out", tmp_path / "run")))
+    assert command(capsys, *TINY, "--out", tmp_path / "run")[0] == 0
+    [(code, said)] = told
+    assert code == 2
+    assert f"is training in {tmp_path / 'run'}; wait until it ends" in said.splitlines()[-1]
+    assert [int(row["step"]) for row in rows(tmp_path / "run" / "metrics.csv")] == [40, 80]
+
+
 def test_a_run_of_before_a_setting_existed_goes_on_with_its_default(tmp_path):
     trained(tiny_config(steps=UPDATE), tmp_path)
     file = tmp_path / "config.json"
@@ -381,13 +425,125 @@ def test_a_run_of_before_losses_and_memories_had_names_goes_on(tmp_path):
     assert trained(tiny_config("lstm+cpc", steps=2 * UPDATE), tmp_path).step == 2 * UPDATE
 
 
-def test_a_checkpoint_of_another_version_is_told(tmp_path):
+def without(name: str):
+    def damage(tensors, facts):
+        for each in [each for each in tensors if each.startswith(name)]:
+            del tensors[each]
+
+    return damage
+
+
+def of_another_shape(name: str):
+    return lambda tensors, facts: tensors.update({name: tensors[name][..., :-1].contiguous()})
+
+
+UNFIT = [
+    (without("actor.now.log_mu"), "it lacks 'now.log_mu': another version wrote it"),
+    (without("agent.policy.bias"), "Missing key"),
+    (without("optimiser."), "it lacks the optimiser's moments"),
+    (without("optimiser.1.exp_avg_sq"), "it lacks some of the optimiser's moments"),
+    (of_another_shape("agent.policy.bias"), "size mismatch"),
+    (of_another_shape("optimiser.1.exp_avg"), "'1.exp_avg' is torch.float32 of"),
+    (of_another_shape("actor.player.inputs.rewards"), "'player.inputs.rewards' is torch.float32 of (3,)"),
+    (lambda tensors, facts: tensors["games"].random_(), "the state of the games is damaged"),
+    (lambda tensors, facts: facts.pop("evaluated"), "it lacks 'evaluated': another version wrote it"),
+    (lambda tensors, facts: facts.update(recent=5), "is not iterable"),
+]
+
+
+@pytest.mark.parametrize(("damage", "said"), UNFIT)
+def test_a_checkpoint_that_does_not_fit_is_told_and_the_one_before_taken(
+    two_checkpoints, capsys, tmp_path, damage, said
+):
+    shutil.copytree(two_checkpoints, tmp_path / "run")
+    folder = tmp_path / "run" / "checkpoints"
+    tensors, facts = checkpoints.load_checkpoint(folder)
+    damage(tensors, facts)
+    checkpoints.save_checkpoint(folder, facts.pop("step"), tensors, facts)
+    capsys.readouterr()
+    training = training_here(tiny_config(evaluate_every=0), tmp_path / "run", threads=1)
+    training.close()
+    assert training.step == UPDATE
+    [line] = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert line.endswith("trying the one before")
+    assert [checkpoints.step_of(path) for path in checkpoints.checkpoints(folder)] == [UPDATE]
+
+
+@pytest.fixture(scope="module")
+def two_checkpoints(tmp_path_factory) -> Path:
+    """After one update and after two."""
+    folder = tmp_path_factory.mktemp("two")
+    for updates in (1, 2):
+        trained(tiny_config(steps=updates * UPDATE, evaluate_every=0), folder)
+    return folder
+
+
+def test_weights_and_moments_go_on_where_the_games_are_of_another_version(two_checkpoints, capsys, tmp_path):
+    shutil.copytree(two_checkpoints, tmp_path / "run")
+    folder = tmp_path / "run" / "checkpoints"
+    tensors, facts = checkpoints.load_checkpoint(folder)
+    tensors["games"] = tensors["games"][:, :-24].contiguous()  # as they were before they had a stamp
+    checkpoints.save_checkpoint(folder, facts.pop("step"), tensors, facts)
+    training = trained(tiny_config(steps=4 * UPDATE, evaluate_every=0), tmp_path / "run")
+    assert "new games begin (the state must be uint8 of shape" in capsys.readouterr().err
+    assert training.step == 4 * UPDATE
+    assert training.runtime.learner.version == facts["version"] + 2
+
+
+def test_a_config_of_a_version_with_fewer_or_more_settings_goes_on(two_checkpoints, tmp_path):
+    """What is missing has its default; what is unknown and off says nothing; what is unknown and on is named."""
+    shutil.copytree(two_checkpoints, tmp_path / "run")
+    file = tmp_path / "run" / "config.json"
+    config = json.loads(file.read_text())
+    for name in ("scale", "stimuli", "in_turns"):
+        del config[name]
+    del config["learner"]["reward_clipping"]
+    config |= {"priorities": "none", "rehearsal": 0, "learner": config["learner"] | {"replay": False}}
+    config["agent"] |= {"dreams": []}
+    file.write_text(json.dumps(config))
+    assert load_trained(tmp_path / "run", "last").step == 2 * UPDATE
+    assert trained(tiny_config(steps=3 * UPDATE, evaluate_every=0), tmp_path / "run").step == 3 * UPDATE
+    config["learner"]["replay"] = 4
+    file.write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"learner\.replay is 4 there, not 'missing'"):
+        trained(tiny_config(steps=3 * UPDATE, evaluate_every=0), tmp_path / "run")
+
+
+def test_rows_are_on_the_disk_before_the_checkpoint_that_counts_on_them(tmp_path, monkeypatch):
+    events, fsync = [], os.fsync
+
+    def watched(descriptor: int) -> None:
+        events.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
     trained(tiny_config(steps=UPDATE), tmp_path)
-    tensors, facts = checkpoints.load_checkpoint(tmp_path / "checkpoints")
-    del tensors["actor.now.log_mu"]
-    checkpoints.save_checkpoint(tmp_path / "checkpoints", facts.pop("step") + 1, tensors, facts)
-    with pytest.raises(ValueError, match=r"lacks 'now.log_mu': another version wrote it"):
+    assert events.index(".config.json.part") < events.index("metrics.csv")
+    last = f"step-{UPDATE:012d}.unfinished"
+    assert events.index("metrics.csv") < events.index("scores.csv") < len(events) - events[::-1].index(last)
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "scores.csv"])
+def test_a_full_disk_at_a_row_saves_first_and_names_the_file(tmp_path, monkeypatch, name):
+    """At the second row: the system lets the file grow no further."""
+    plain = tables.append_rows
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def full(file: Path, rows) -> None:
+        if file.name == name and file.exists():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size, hard))
+        try:
+            plain(file, rows)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    monkeypatch.setattr(scores, "append_rows", full)
+    monkeypatch.setattr(folder_module, "append_rows", full)
+    with pytest.raises(OSError, match=rf"{tmp_path / name} could not be written: .*File too large; what was learned"):
         trained(tiny_config(), tmp_path)
+    step = checkpoints.load_checkpoint(tmp_path / "checkpoints")[1]["step"]
+    assert step == (2 * UPDATE if name == "metrics.csv" else 10 * UPDATE)
 
 
 # --- the snapshot and fresh episodes
