@@ -53,6 +53,7 @@ class EnvBatch:
         self.rewards = np.zeros(self.num_envs, np.float32)
         self.terminated = np.zeros(self.num_envs, np.bool_)
         self.truncated = np.zeros(self.num_envs, np.bool_)
+        self.everyone = np.ones(self.num_envs, np.bool_)
         self.begun = False
         self.pool = ThreadPool(self.num_envs, threads)
 
@@ -75,16 +76,28 @@ class EnvBatch:
         """Of the episode that follows this one."""
         return int(following_seed(self.records["seed"][game])) if self.begun else drawn_seed()
 
-    def begin(self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray) -> None:
-        """Begin an episode in the chosen games and draw its first picture."""
+    def begin(
+        self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray, drawn: np.ndarray | None = None
+    ) -> None:
+        """Begin an episode in the chosen games; draw the pictures of all games, or of those that `drawn` marks."""
         self.begun = True
         self.rewards[chosen] = 0
         self.terminated[chosen] = False
         self.truncated[chosen] = False
+        self.enter(seeds, chosen, self.everyone if drawn is None else drawn, pictures)
+
+    def draw(self) -> np.ndarray:
+        """New pictures of all games as they stand."""
+        pictures = np.empty_like(self.pictures)
+        self.enter(np.zeros(self.num_envs, np.uint64), ~self.everyone, self.everyone, pictures)
+        return pictures
+
+    def enter(self, seeds: np.ndarray, chosen: np.ndarray, drawn: np.ndarray, pictures: np.ndarray) -> None:
+        """The compiled part of both."""
         rows = pictures.reshape(self.num_envs, self.height, self.width * 3)
         self.run(
             self.task.begin,
-            self.records, chosen, seeds, self.scale_records, self.stimuli, self.view, rows,
+            self.records, chosen, drawn, seeds, self.scale_records, self.stimuli, self.view, rows,
         )  # fmt: skip
 
     def step(self, actions: np.ndarray, pictures: np.ndarray, *, autoreset: bool) -> None:
@@ -108,8 +121,9 @@ class EnvBatch:
         self.pool.run(lambda start, stop: function(*arguments, start, stop))
 
     def report(self, records: np.ndarray) -> dict[str, np.ndarray]:
-        """What `info` tells, as views of the records."""
-        return {name: records[field] for name, field in self.task.report.items()}
+        """What `info` tells, as views of the records; seeds as the plain integers they are."""
+        views = {name: records[field] for name, field in self.task.report.items()}
+        return {name: view.view(np.int64) if view.dtype == np.uint64 else view for name, view in views.items()}
 
 
 def announce_compiling(task: str, function: Any) -> None:

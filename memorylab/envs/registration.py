@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import gymnasium
+from gymnasium.vector import AutoresetMode
 
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
@@ -42,10 +43,19 @@ def make_vec(
     threads: int | None = None,
     size: tuple[int, int] = (72, 96),
     stimuli: str | None = None,
+    autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+    render_mode: str | None = None,
     **scale: Any,
 ) -> MemoryVectorEnv:
-    """`num_envs` games as a gymnasium.vector.VectorEnv, on `threads` threads: by default one per core."""
-    return MemoryVectorEnv(task, level, num_envs, seed=seed, threads=threads, size=size, stimuli=stimuli, **scale)
+    """`num_envs` games as a gymnasium.vector.VectorEnv, on `threads` threads: by default one per core.
+
+    `autoreset_mode` is one of Gymnasium's three, SAME_STEP unless you say otherwise; its own wrappers of observations
+    ask for NEXT_STEP or DISABLED. With `render_mode="rgb_array"` the method `render` gives a picture of each game.
+    """
+    return MemoryVectorEnv(
+        task, level, num_envs, seed=seed, threads=threads, size=size, stimuli=stimuli,
+        autoreset_mode=autoreset_mode, render_mode=render_mode, **scale,
+    )  # fmt: skip
 
 
 def register_task(task: Task) -> None:

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
-from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
+from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP, PLAYING
 
 STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
 
@@ -21,11 +21,22 @@ def observation_space(batch: EnvBatch) -> spaces.Box:
     return spaces.Box(0, 255, (batch.height, batch.width, 3), np.uint8)
 
 
+def checked_mode(mode: Any) -> AutoresetMode:
+    """One of Gymnasium's three, by itself or by its value, or one sentence."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        raise ValueError(f"autoreset_mode must be NextStep, SameStep or Disabled, not {mode!r}") from None
+
+
 class MemoryVectorEnv(VectorEnv):
     """`num_envs` games of one level, stepped together in compiled threads.
 
-    Autoreset is SAME_STEP: where an episode ends, the returned observation is already the next episode's first;
-    the last one of the old episode is in `info["final_obs"]`, and what it came to in `info["final_info"]`.
+    `autoreset_mode` says what comes after the end of an episode, as Gymnasium has it:
+      SAME_STEP  the returned observation is already the next episode's first; the last one of the old episode is in
+                 `info["final_obs"]`, and what it came to in `info["final_info"]`.
+      NEXT_STEP  the next step ignores its action and returns the next episode's first observation, with reward 0.
+      DISABLED   you reset the games that ended, by `reset(options={"reset_mask": terminated | truncated})`.
 
     Observations, rewards, flags and `info` arrays are the environment's own buffers, rewritten at the next call:
     copy what you keep, or give `out`, a (num_envs, height, width, 3) uint8 array to draw into.
@@ -33,7 +44,7 @@ class MemoryVectorEnv(VectorEnv):
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (as Gymnasium has it)
         "autoreset_mode": AutoresetMode.SAME_STEP,
-        "render_modes": [],
+        "render_modes": ["rgb_array"],
         "render_fps": STEPS_PER_SECOND,
     }
 
@@ -47,8 +58,15 @@ class MemoryVectorEnv(VectorEnv):
         threads: int | None = None,
         size: tuple[int, int] = (72, 96),
         stimuli: str | os.PathLike | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        render_mode: str | None = None,
         **scale: Any,
     ):
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode must be 'rgb_array' or None, not {render_mode!r}")
+        self.render_mode = render_mode
+        self.autoreset_mode = checked_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.batch = EnvBatch(GameSpec(task, level, size, stimuli, scale), num_envs, threads)
         self.num_envs = self.batch.num_envs
         self.single_observation_space = observation_space(self.batch)
@@ -90,15 +108,38 @@ class MemoryVectorEnv(VectorEnv):
         self.check_open()
         if not self.batch.begun:
             raise RuntimeError("call reset() before step()")
-        pictures = self.target(out)
-        batch = self.batch
-        batch.step(self.checked(actions), pictures, autoreset=True)
+        batch, mode, pictures = self.batch, self.autoreset_mode, self.target(out)
+        checked, over = self.checked(actions), self.over_before(mode)
+        batch.step(checked, pictures, autoreset=mode is AutoresetMode.SAME_STEP)
+        if over is not None:
+            batch.begin(batch.seed(None), over, pictures, drawn=over)
+        return pictures, batch.rewards, batch.terminated, batch.truncated, self.told()
+
+    def over_before(self, mode: AutoresetMode) -> np.ndarray | None:
+        """Which games this step has to begin anew, if any: in NEXT_STEP those whose episode is over."""
+        if mode is AutoresetMode.SAME_STEP or not (over := self.batch.records["over"] != PLAYING).any():
+            return None
+        if mode is AutoresetMode.DISABLED:
+            games = ", ".join(map(str, np.flatnonzero(over)))
+            raise RuntimeError(f"the episodes of games {games} are over; reset them by options={{'reset_mask': ...}}")
+        return over
+
+    def told(self) -> dict[str, Any]:
+        """What `info` tells after a step."""
         info: dict[str, Any] = dict(self.info)
-        over = batch.terminated | batch.truncated
-        if over.any():
-            info |= {"final_obs": batch.last_pictures, "_final_obs": over}
-            info |= {"final_info": self.final_info, "_final_info": over}
-        return pictures, batch.rewards, batch.terminated, batch.truncated, info
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            over = self.batch.terminated | self.batch.truncated
+            if over.any():
+                info |= {"final_obs": self.batch.last_pictures, "_final_obs": over}
+                info |= {"final_info": self.final_info, "_final_info": over}
+        return info
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """The pictures of now, one a game."""
+        self.check_open()
+        if not self.batch.begun:
+            raise RuntimeError("call reset() before render()")
+        return None if self.render_mode is None else tuple(self.batch.draw())
 
     def checked(self, actions: Any) -> np.ndarray:
         """The actions as int64, if they are what this environment takes: anything else could corrupt memory."""

@@ -220,7 +220,7 @@ def test_sticks_walk_and_look_as_the_actions_do():
         (lambda: memorylab.make("ti", objects=11), r"objects must be a whole number from 4 to 10"),
         (lambda: memorylab.make("sdb", delay=-1), r"delay must be a number of seconds"),
         (lambda: memorylab.make("avm", continuous=True), r"has no continuous actions"),
-        (lambda: memorylab.make("avm", delays=5), r"no keyword 'delays'; its scale keywords are trials, seconds"),
+        (lambda: memorylab.make("avm", delays=5), r"unexpected keyword argument 'delays'; its scale keywords are trials, seconds"),
         (lambda: memorylab.make("cd", trials=0), r"trials must be a whole number, 1 or more, not 0"),
         (lambda: memorylab.make("cd", seconds=-1), r"seconds must be a number"),
         (lambda: memorylab.make("cd", delays=(4, -4)), r"delays must be up to 32 whole numbers"),
