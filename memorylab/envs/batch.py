@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ import numpy as np
 
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.thread_pool import ThreadPool
+from memorylab.machine import usable_cores
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import check_level, find_task
+from memorylab.world.jit import is_kept, is_on_disk
 from memorylab.world.rng import SEED_BITS, following_seed, seed_of_game
 
 MAX_PIXELS = 4096
@@ -27,22 +31,22 @@ class EnvBatch:
 
     Attributes that change in place at each step:
       records: (num_envs,) one game's state each; last_records: the same at the end of its latest finished episode.
-      pictures, last_pictures: (num_envs, height, width, 3) uint8.
+      pictures, last_pictures: (num_envs, height, width, 3) uint8; `pictures` is for callers who have no own.
       rewards: float32; terminated, truncated: bool.
+      info, last_info: what the task tells of `records` and `last_records`, as read-only views of them.
     """
 
     def __init__(self, spec: GameSpec, num_envs: int, threads: int | None = None):
-        self.spec = spec
         self.task = find_task(spec.task)
         check_level(spec.level)
         self.level = spec.level
         self.num_envs = positive("num_envs", num_envs)
-        self.height, self.width = checked_size(spec.size)
-        threads = positive("threads", threads) if threads is not None else len(os.sched_getaffinity(0))
+        self.height, self.width = size = checked_size(spec.size)
+        self.spec = replace(spec, size=size)
+        threads = positive("threads", threads) if threads is not None else usable_cores()
 
         self.scales = self.task.scales_of(spec.level, **spec.scale)
-        source = None if spec.stimuli is None else Path(spec.stimuli)
-        self.stimuli = self.task.load_stimuli(LEVELS[spec.level].stimuli, self.width, source, self.scales)
+        self.stimuli = self.load_stimuli()
         self.view = self.task.build_view(self.num_envs, self.width)
         self.scale_records = np.array([s.record() for s in self.scales], self.task.scale_record)
 
@@ -56,6 +60,23 @@ class EnvBatch:
         self.everyone = np.ones(self.num_envs, np.bool_)
         self.begun = False
         self.pool = ThreadPool(self.num_envs, threads)
+        self.info, self.last_info = self.report(self.records), self.report(self.last_records)
+
+    def load_stimuli(self) -> Any:
+        """The packaged ones, which all batches of a process share, or a user's own."""
+        source = None if self.spec.stimuli is None else Path(self.spec.stimuli)
+        return self.task.load_stimuli(LEVELS[self.level].stimuli, self.width, source, self.scales)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Packaged stimuli are found where the copy is; `info` would be copied as arrays apart from the records."""
+        left_out = {"info", "last_info"} | ({"stimuli"} if self.spec.stimuli is None else set())
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        if "stimuli" not in state:
+            self.stimuli = self.load_stimuli()
+        self.info, self.last_info = self.report(self.records), self.report(self.last_records)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
@@ -110,6 +131,21 @@ class EnvBatch:
             self.rewards, self.terminated, self.truncated, autoreset,
         )  # fmt: skip
 
+    def set_sticks(self, sticks: Any) -> None:
+        """Strafe, move, look left-right and look down-up of every game, each from -1 to 1, until they are set anew."""
+        values = np.asarray(sticks, np.float64)
+        if values.shape != (self.num_envs, 4) or not (abs(values) <= 1).all():
+            given = values[0].tolist() if values.shape == (1, 4) else f"an array of shape {values.shape}"
+            raise ValueError(f"a continuous action must be four numbers from -1 to 1, not {given}")
+        self.records["sticks"] = values
+
+    def take_records(self, records: np.ndarray) -> None:
+        """Go on as the games that these are; a picture comes with the next step, or by `draw`."""
+        self.records[:] = records
+        if "repaint" in (records.dtype.names or ()):
+            self.records["repaint"] = 1  # what hangs on the panel is not part of a record
+        self.begun = True
+
     def act(self, player: str, actions: np.ndarray) -> None:
         """What a scripted player does now, written to `actions`."""
         self.run(self.task.players[player], self.records, actions)
@@ -118,18 +154,27 @@ class EnvBatch:
         """A compiled function over all games, on all threads."""
         if not function.signatures:
             announce_compiling(self.task.name, function)
-        self.pool.run(lambda start, stop: function(*arguments, start, stop))
+            function(*arguments, 0, 0)  # compiled before any game moves: it may be interrupted
+        self.pool.run(partial(function, *arguments))
 
     def report(self, records: np.ndarray) -> dict[str, np.ndarray]:
-        """What `info` tells, as views of the records; seeds as the plain integers they are."""
+        """What `info` tells, as read-only views of the records; seeds as the plain integers they are."""
         views = {name: records[field] for name, field in self.task.report.items()}
-        return {name: view.view(np.int64) if view.dtype == np.uint64 else view for name, view in views.items()}
+        views = {name: view.view(np.int64) if view.dtype == np.uint64 else view for name, view in views.items()}
+        for view in views.values():
+            view.flags.writeable = False
+        return views
 
 
 def announce_compiling(task: str, function: Any) -> None:
     """A first use compiles for some seconds; say so once, unless the cache on disk has it."""
-    if function.__name__ == "begin" and not function._cache._cache_file._load_index():
-        print(f"memorylab: compiling {task} for its first use on this machine ...", file=sys.stderr, flush=True)
+    if function.__name__ == "begin" and not is_on_disk(function):
+        when = (
+            "for its first use on this machine"
+            if is_kept(function)
+            else "(NUMBA_CACHE_DIR can name a place to keep it)"
+        )
+        print(f"memorylab: compiling {task} {when} ...", file=sys.stderr, flush=True)
 
 
 def positive(name: str, value: Any) -> int:
@@ -139,9 +184,9 @@ def positive(name: str, value: Any) -> int:
     return int(value)
 
 
-def checked_size(size: Any) -> tuple[int, int]:
+def checked_size(size: Any, name: str = "size") -> tuple[int, int]:
     """Height and width, or one sentence."""
-    problem = f"size must be (height, width), two whole numbers from 8 to {MAX_PIXELS}, not {size!r}"
+    problem = f"{name} must be (height, width), two whole numbers from 8 to {MAX_PIXELS}, not {size!r}"
     if not isinstance(size, Sequence) or len(size) != 2:
         raise ValueError(problem)
     for side in size:

@@ -61,6 +61,9 @@ class Task:
     def scales_of(self, level: str, **changes) -> tuple[Any, ...]:
         """The scales from which an episode of this level draws, with the user's changes."""
         self.check_keywords(changes, "got an unexpected keyword argument")  # words that other libraries look for
+        for name, value in changes.items():
+            if np.size(value) == 0:
+                raise ValueError(f"{name} must hold at least one value, not {value!r}")
         names = (level,) if level in self.scales else LEVELS[level].scales
         scales = [replace(self.scales[name], **changes) for name in names]
         return tuple(dict.fromkeys(scales))

@@ -52,8 +52,8 @@ def test_next_step_begins_only_the_games_that_ended():
         lengths.append(info["length"].tolist())
         ends.append((terminated | truncated).tolist())
         rewards.append(reward.tolist())
-    first = list(range(6, STEPS + 1)) + [0] + list(range(1, 6))
-    second = list(range(1, STEPS + 1)) + [0]
+    first = [*range(6, STEPS + 1), 0, *range(1, 6)]
+    second = [*range(1, STEPS + 1), 0]
     assert lengths == [list(pair) for pair in zip(first, second, strict=True)]
     assert ends == [[length == STEPS for length in pair] for pair in lengths]
     assert rewards[STEPS] == [0, 0]
@@ -87,6 +87,15 @@ def test_disabled_asks_for_a_reset_of_the_games_that_ended():
     assert info["length"].tolist() == [0, STEPS - 5, 0]
     np.testing.assert_array_equal(pictures[1], last[1])
     envs.step(np.full(3, 4))
+
+
+def test_the_environments_own_flags_may_be_the_mask():
+    envs = memorylab.make_vec("avm", num_envs=2, autoreset_mode=AutoresetMode.DISABLED, copy=False, **SHORT)
+    envs.reset(seed=0)
+    for _ in range(STEPS):
+        *_, truncated, _ = envs.step(np.full(2, 4))
+    _, info = envs.reset(options={"reset_mask": truncated})
+    assert info["length"].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("mode", AutoresetMode)
@@ -128,7 +137,9 @@ def test_render_mode_is_taken():
 
 @pytest.mark.parametrize("make", [memorylab.make, memorylab.make_vec])
 def test_an_unknown_keyword_is_told_in_pythons_own_words(make):
-    words = "arbitrary_visuomotor_mapping got an unexpected keyword argument 'frame_skip'; its scale keywords are trials"
+    words = (
+        "arbitrary_visuomotor_mapping got an unexpected keyword argument 'frame_skip'; its scale keywords are trials"
+    )
     with pytest.raises(TypeError, match=words):
         make("avm", frame_skip=4)
 
