@@ -17,8 +17,8 @@ class Camera:
 
     def __init__(self, batch: EnvBatch, size: tuple[int, int] | None, is_mapped: bool):
         self.batch, self.is_mapped = batch, is_mapped
-        is_same = size is None or checked_size(size, "render_size") == batch.spec.size
-        self.twin = batch if is_same else EnvBatch(replace(batch.spec, size=size), 1, threads=1)
+        spec = replace(batch.spec, size=batch.spec.size if size is None else checked_size(size, "render_size"))
+        self.twin = batch if spec == batch.spec else EnvBatch(spec, 1, threads=1)
         self.route: list[tuple[float, float]] = []
 
     def shoot(self) -> np.ndarray:

@@ -1,7 +1,6 @@
 """The ways in: `make`, `make_vec`, `register_task`, and an id in Gymnasium's registry for every level."""
 
 import os
-from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -15,7 +14,7 @@ from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import TASKS, Task, add_task
 
-ENTRY_POINTS = {"entry_point": f"{__name__}:make", "vector_entry_point": f"{__name__}:make_vec"}
+ENTRY_POINTS: dict[str, Any] = {"entry_point": f"{__name__}:make", "vector_entry_point": f"{__name__}:make_vec"}
 
 
 def make(
@@ -83,9 +82,9 @@ def make_vec(
     return envs
 
 
-def spec_of(maker: Callable, task: str, level: str, options: dict[str, Any]) -> EnvSpec:
+def spec_of(maker: Any, task: str, level: str, options: dict[str, Any]) -> EnvSpec:
     """What Gymnasium needs to make the same again, as far as it is not usual; its `to_json` is a text of it."""
-    usual = maker.__kwdefaults__
+    usual = maker.__kwdefaults__ or {}
     given = {name: plain(value) for name, value in options.items() if name not in usual or value != usual[name]}
     return EnvSpec(env_id(task, level), kwargs={"task": task, "level": level, **given}, **ENTRY_POINTS)
 

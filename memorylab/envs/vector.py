@@ -151,7 +151,7 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             over = self.batch.terminated | self.batch.truncated
             if over.any():
                 info |= {"final_obs": self.last_pictures(over), "_final_obs": over}
-                info |= {"final_info": self.kept(self.batch.last_info), "_final_info": over}
+                info |= {"final_info": self.kept(self.batch.last_info), "_final_info": over.copy()}
         return info
 
     def kept(self, info: dict[str, Any]) -> dict[str, Any]:

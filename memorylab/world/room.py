@@ -20,6 +20,7 @@ PANEL_HALF = PANEL_SIDE / 2 / PANEL_DISTANCE  # half a panel, for a wall at dist
 FRONT, RIGHT, BACK, LEFT, FLOOR, CEILING = range(6)
 NUM_SURFACES = 6
 BAND = 32  # rows
+Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # y and x from 0 to 1 -> colours
 WALL_COLOURS = {FRONT: (104, 112, 126), RIGHT: (140, 118, 92), BACK: (120, 98, 124), LEFT: (98, 124, 102)}
 
 
@@ -56,15 +57,15 @@ def ceiling(y: np.ndarray, x: np.ndarray) -> np.ndarray:
 def furnish(width: int) -> np.ndarray:
     """The six surfaces of the room as texels, fine enough for pictures of that width."""
     size = surface_size(width)
-    walls = (partial(wall, colour=colour) for colour in WALL_COLOURS.values())
+    paints: list[Paint] = [*(partial(wall, colour=colour) for colour in WALL_COLOURS.values()), floor, ceiling]
     surfaces = np.empty((NUM_SURFACES, size, size), np.uint32)
-    for surface, paint in zip(surfaces, (*walls, floor, ceiling), strict=True):
+    for surface, paint in zip(surfaces, paints, strict=True):
         for top in range(0, size, BAND):
             surface[top : top + BAND] = smoothed(paint, size, top)
     return surfaces
 
 
-def smoothed(paint: Callable[[np.ndarray, np.ndarray], np.ndarray], size: int, top: int) -> np.ndarray:
+def smoothed(paint: Paint, size: int, top: int) -> np.ndarray:
     """BAND rows of a surface from row `top` on, each texel the mean of nine: a whole one as fine would take gigabytes
     for wide pictures."""
     x = (np.arange(3 * size) + 0.5) / (3 * size)

@@ -130,7 +130,9 @@ def test_render_mode_is_taken():
     envs.reset(seed=0)
     pictures, *_ = envs.step(np.zeros(3, int))
     np.testing.assert_array_equal(np.stack(envs.render()), pictures)
-    assert memorylab.make_vec("ti", num_envs=2, **SHORT).render() is None
+    blind = memorylab.make_vec("ti", num_envs=2, **SHORT)
+    blind.reset(seed=0)
+    assert blind.render() is None
     with pytest.raises(ValueError, match="render_mode must be 'rgb_array' or None"):
         memorylab.make_vec("ti", num_envs=2, render_mode="human")
 

@@ -134,12 +134,13 @@ def test_an_interrupt_waits_for_helpers(pool, interrupt_after):
 
 def test_an_interrupt_in_ones_own_piece_leaves_the_pool_in_order(pool):
     made = pool(16, 4)
-
-    def work(start: int, stop: int) -> None:
-        if threading.current_thread() is threading.main_thread():
-            raise KeyboardInterrupt
-
     for _ in range(10):
+        interrupts = [KeyboardInterrupt()]
+
+        def work(start: int, stop: int, interrupts: list = interrupts) -> None:
+            if threading.current_thread() is threading.main_thread() and interrupts:
+                raise interrupts.pop()
+
         with contextlib.suppress(KeyboardInterrupt):  # none comes if helpers take all pieces
             made.run(work)
         assert counted(made, 16) == [1] * 16

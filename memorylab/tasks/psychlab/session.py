@@ -23,8 +23,10 @@ class Session:
         if np.ndim(self.delays) == 0:
             object.__setattr__(self, "delays", (self.delays,))
         object.__setattr__(self, "delays", tuple(self.delays))
-        if not whole(self.trials) or not 1 <= self.trials <= MAX_TRIALS:
-            raise ValueError(f"trials must be a whole number, 1 or more, up to {MAX_TRIALS:,}, not {self.trials!r}")
+        if not whole(self.trials) or self.trials < 1:
+            raise ValueError(f"trials must be a whole number, 1 or more, not {self.trials!r}")
+        if self.trials > MAX_TRIALS:
+            raise ValueError(f"trials must be {MAX_TRIALS:,} at most, not {self.trials:,}")
         check_seconds(self.seconds)
         if len(self.delays) > MAX_DELAYS or not all(whole(d) and 1 <= d < 1e6 for d in self.delays):
             raise ValueError(f"delays must be up to {MAX_DELAYS} whole numbers of frames, 1 or more, not {self.delays}")
