@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -77,6 +78,13 @@ class EnvBatch:
         if "stimuli" not in state:
             self.stimuli = self.load_stimuli()
         self.info, self.last_info = self.report(self.records), self.report(self.last_records)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "EnvBatch":
+        """Within a process copies share the stimuli, a user's own too: they are only read."""
+        memo[id(self.stimuli)] = self.stimuli
+        copied = type(self).__new__(type(self))
+        copied.__setstate__(deepcopy({**self.__getstate__(), "stimuli": self.stimuli}, memo))
+        return copied
 
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""

@@ -48,7 +48,7 @@ class Window:
         height, width, _ = picture.shape
         zoom = max(1, WINDOW_WIDTH // width)
         if self.screen is None:
-            pygame.init()
+            pygame.display.init()  # no sound, no joysticks
             pygame.display.set_caption(self.title)
             self.screen = pygame.display.set_mode((zoom * width, zoom * height))
             self.clock = pygame.time.Clock()
@@ -61,7 +61,7 @@ class Window:
     def close(self) -> None:
         """If it was ever opened."""
         if self.screen is not None:
-            load_pygame().quit()
+            load_pygame().display.quit()
             self.screen = self.clock = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -94,6 +94,7 @@ def test_pictures_of_ones_own_go_along_with_a_copy(tmp_path):
     text = pickle.dumps(env)
     for path in tmp_path.iterdir():
         path.unlink()
+    assert deepcopy(env).batch.stimuli is env.batch.stimuli
     twin = pickle.loads(text)
     np.testing.assert_array_equal(env.step(0)[0], twin.step(0)[0])
 

@@ -3,6 +3,7 @@
 import pickle
 import sys
 import types
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -58,6 +59,17 @@ def test_a_map_stands_beside_the_picture():
     assert still.render().shape == (24, 32, 3)
 
 
+@pytest.mark.parametrize("copied", [deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_renders_its_own_game(copied):
+    env = memorylab.make("cd", render_mode="rgb_array", render_size=(48, 64), **SMALL)
+    played(env)
+    twin = copied(env)
+    twin.step(1)
+    expected = played(memorylab.make("cd", size=(48, 64)), (0, 1, 2, 0, 1))
+    np.testing.assert_array_equal(twin.render(), expected)
+    assert (env.render() != expected).any()
+
+
 def test_nothing_can_be_rendered_before_the_first_reset():
     with pytest.raises(RuntimeError, match=r"call reset\(\) before render\(\)"):
         memorylab.make("ti", render_mode="rgb_array", **SMALL).render()
@@ -83,6 +95,8 @@ class Pygame(types.ModuleType):
         self.closed = 0
         screen = types.SimpleNamespace(blit=lambda surface, at: self.shown.append(surface))
         self.display = types.SimpleNamespace(
+            init=lambda: None,
+            quit=self.close,
             set_caption=lambda title: None,
             set_mode=lambda size: self.sizes.append(size) or screen,
             flip=lambda: None,
@@ -92,10 +106,7 @@ class Pygame(types.ModuleType):
         self.time = types.SimpleNamespace(Clock=lambda: types.SimpleNamespace(tick=lambda rate: rate))
         self.event = types.SimpleNamespace(pump=lambda: None)
 
-    def init(self):
-        pass
-
-    def quit(self):
+    def close(self):
         self.closed += 1
 
 
