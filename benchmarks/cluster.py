@@ -5,7 +5,6 @@ python benchmarks/cluster.py [--seconds 20] [--json results/cluster_speed.json]
 
 import argparse
 import json
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,6 +22,7 @@ from memorylab.learning.config import LearnerConfig, TrainConfig
 from memorylab.learning.curriculum import Curriculum
 from memorylab.learning.presets import preset_config
 from memorylab.learning.stopwatch import Stopwatch
+from memorylab.machine import usable_cores
 from memorylab.runs.files import replacing
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.actor_pool import ActorPool
@@ -163,7 +163,7 @@ def main() -> None:
     parser.add_argument("--learner-gpus", type=float, default=0.0, help="of the learner in the scaling model")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
-    figures: Figures = {"cores": len(os.sched_getaffinity(0))}
+    figures: Figures = {"cores": usable_cores()}
 
     def note(found: Figures) -> None:
         figures.update(found)

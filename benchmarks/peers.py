@@ -8,7 +8,6 @@ MiniWorld needs the Debian packages xvfb, libgl1 and libglu1-mesa; Memory Maze l
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import venv
@@ -16,10 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memorylab.laboratory.bench import bench
+from memorylab.machine import usable_cores
 from memorylab.tasks.task import TASKS
 
 HERE = Path(__file__).parent
-CORES = len(os.sched_getaffinity(0))
+CORES = usable_cores()
 
 
 class Peer(NamedTuple):

@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from websockets.asyncio.client import connect
 
+from memorylab.machine import usable_cores
 from memorylab.runs.files import replacing
 from memorylab.tasks.task import TASKS, find_task
 
@@ -107,7 +108,7 @@ def measured(players: list[Player], seconds: float) -> dict:
     return {
         "players": len(players),
         "seconds": seconds,
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": usable_cores(),
         "load_of_the_machine": round(os.getloadavg()[0], 1),
         "steps_per_second_slowest": round(min(rates), 2),
         "steps_per_second_mean": round(float(np.mean(rates)), 2),

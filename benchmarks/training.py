@@ -25,6 +25,7 @@ from memorylab.laboratory.ablate import measured_rate
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.presets import preset_config
 from memorylab.learning.trajectory import empty_trajectory
+from memorylab.machine import usable_cores
 from memorylab.runs.files import replacing
 
 
@@ -39,7 +40,7 @@ def per_call(run: Callable[[], object], seconds: float) -> float:
 
 def bare_rate(config: TrainConfig, seconds: float, encoder_only: bool = False) -> float:
     """Steps a second if there were nothing but the network: forward for acting, forward and backward for learning."""
-    torch.set_num_threads(len(os.sched_getaffinity(0)))
+    torch.set_num_threads(usable_cores())
     agent = MemoryRecallAgent(config.agent)
     trajectory = empty_trajectory(agent, config.unroll - 1, config.num_envs)
     inputs, store = trajectory.inputs, agent.new_store(config.num_envs)
@@ -100,7 +101,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout: ratios instead")
     parser.add_argument("--rounds", type=int, default=5, help="of both checkouts, with --against")
     arguments = parser.parse_args()
-    figures: dict[str, float] = {"cores": len(os.sched_getaffinity(0))}
+    figures: dict[str, float] = {"cores": usable_cores()}
 
     def note(name: str, value: float) -> None:
         figures[name] = value

@@ -3,15 +3,17 @@
 Each has its twin in PyTorch's own operations, which any other device and dtype uses, and a test that compares the two.
 """
 
+from functools import partial
 from typing import Any
 
-import numba
 import numpy as np
 import torch
 from torch import Tensor
 
+from memorylab.machine import compile_and_keep
+
 # Sums in any order, so that they are vectorised; infinities keep their meaning.
-compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+compiled: Any = partial(compile_and_keep, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 
 
 def suits(*tensors: Tensor) -> bool:

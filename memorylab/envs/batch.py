@@ -3,6 +3,9 @@
 import os
 import sys
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,10 @@ import numpy as np
 
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.thread_pool import ThreadPool
+from memorylab.machine import usable_cores
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.task import check_level, find_task
+from memorylab.world.jit import is_kept, is_on_disk
 from memorylab.world.rng import SEED_BITS, following_seed, seed_of_game
 
 MAX_PIXELS = 4096
@@ -27,22 +32,22 @@ class EnvBatch:
 
     Attributes that change in place at each step:
       records: (num_envs,) one game's state each; last_records: the same at the end of its latest finished episode.
-      pictures, last_pictures: (num_envs, height, width, 3) uint8.
+      pictures, last_pictures: (num_envs, height, width, 3) uint8; `pictures` is for callers who have no own.
       rewards: float32; terminated, truncated: bool.
+      info, last_info: what the task tells of `records` and `last_records`, as read-only views of them.
     """
 
     def __init__(self, spec: GameSpec, num_envs: int, threads: int | None = None):
-        self.spec = spec
         self.task = find_task(spec.task)
         check_level(spec.level)
         self.level = spec.level
         self.num_envs = positive("num_envs", num_envs)
-        self.height, self.width = checked_size(spec.size)
-        threads = positive("threads", threads) if threads is not None else len(os.sched_getaffinity(0))
+        self.height, self.width = size = checked_size(spec.size)
+        self.spec = replace(spec, size=size)
+        threads = positive("threads", threads) if threads is not None else usable_cores()
 
         self.scales = self.task.scales_of(spec.level, **spec.scale)
-        source = None if spec.stimuli is None else Path(spec.stimuli)
-        self.stimuli = self.task.load_stimuli(LEVELS[spec.level].stimuli, self.width, source, self.scales)
+        self.stimuli = self.load_stimuli()
         self.view = self.task.build_view(self.num_envs, self.width)
         self.scale_records = np.array([s.record() for s in self.scales], self.task.scale_record)
 
@@ -53,8 +58,33 @@ class EnvBatch:
         self.rewards = np.zeros(self.num_envs, np.float32)
         self.terminated = np.zeros(self.num_envs, np.bool_)
         self.truncated = np.zeros(self.num_envs, np.bool_)
+        self.everyone = np.ones(self.num_envs, np.bool_)
         self.begun = False
         self.pool = ThreadPool(self.num_envs, threads)
+        self.info, self.last_info = self.report(self.records), self.report(self.last_records)
+
+    def load_stimuli(self) -> Any:
+        """The packaged ones, which all batches of a process share, or a user's own."""
+        source = None if self.spec.stimuli is None else Path(self.spec.stimuli)
+        return self.task.load_stimuli(LEVELS[self.level].stimuli, self.width, source, self.scales)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Packaged stimuli are found where the copy is; `info` would be copied as arrays apart from the records."""
+        left_out = {"info", "last_info"} | ({"stimuli"} if self.spec.stimuli is None else set())
+        return {name: value for name, value in self.__dict__.items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state
+        if "stimuli" not in state:
+            self.stimuli = self.load_stimuli()
+        self.info, self.last_info = self.report(self.records), self.report(self.last_records)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "EnvBatch":
+        """Within a process copies share the stimuli, a user's own too: they are only read."""
+        memo[id(self.stimuli)] = self.stimuli
+        copied = type(self).__new__(type(self))
+        copied.__setstate__(deepcopy({**self.__getstate__(), "stimuli": self.stimuli}, memo))
+        return copied
 
     def seed(self, seed: int | Sequence[int | None] | None) -> np.ndarray:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
@@ -75,16 +105,28 @@ class EnvBatch:
         """Of the episode that follows this one."""
         return int(following_seed(self.records["seed"][game])) if self.begun else drawn_seed()
 
-    def begin(self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray) -> None:
-        """Begin an episode in the chosen games and draw its first picture."""
+    def begin(
+        self, seeds: np.ndarray, chosen: np.ndarray, pictures: np.ndarray, drawn: np.ndarray | None = None
+    ) -> None:
+        """Begin an episode in the chosen games; draw the pictures of all games, or of those that `drawn` marks."""
         self.begun = True
         self.rewards[chosen] = 0
         self.terminated[chosen] = False
         self.truncated[chosen] = False
+        self.enter(seeds, chosen, self.everyone if drawn is None else drawn, pictures)
+
+    def draw(self) -> np.ndarray:
+        """New pictures of all games as they stand."""
+        pictures = np.empty_like(self.pictures)
+        self.enter(np.zeros(self.num_envs, np.uint64), ~self.everyone, self.everyone, pictures)
+        return pictures
+
+    def enter(self, seeds: np.ndarray, chosen: np.ndarray, drawn: np.ndarray, pictures: np.ndarray) -> None:
+        """The compiled part of both."""
         rows = pictures.reshape(self.num_envs, self.height, self.width * 3)
         self.run(
             self.task.begin,
-            self.records, chosen, seeds, self.scale_records, self.stimuli, self.view, rows,
+            self.records, chosen, drawn, seeds, self.scale_records, self.stimuli, self.view, rows,
         )  # fmt: skip
 
     def step(self, actions: np.ndarray, pictures: np.ndarray, *, autoreset: bool) -> None:
@@ -97,6 +139,21 @@ class EnvBatch:
             self.rewards, self.terminated, self.truncated, autoreset,
         )  # fmt: skip
 
+    def set_sticks(self, sticks: Any) -> None:
+        """Strafe, move, look left-right and look down-up of every game, each from -1 to 1, until they are set anew."""
+        values = np.asarray(sticks, np.float64)
+        if values.shape != (self.num_envs, 4) or not (abs(values) <= 1).all():
+            given = values[0].tolist() if values.shape == (1, 4) else f"an array of shape {values.shape}"
+            raise ValueError(f"a continuous action must be four numbers from -1 to 1, not {given}")
+        self.records["sticks"] = values
+
+    def take_records(self, records: np.ndarray) -> None:
+        """Go on as the games that these are; a picture comes with the next step, or by `draw`."""
+        self.records[:] = records
+        if "repaint" in (records.dtype.names or ()):
+            self.records["repaint"] = 1  # what hangs on the panel is not part of a record
+        self.begun = True
+
     def act(self, player: str, actions: np.ndarray) -> None:
         """What a scripted player does now, written to `actions`."""
         self.run(self.task.players[player], self.records, actions)
@@ -105,17 +162,27 @@ class EnvBatch:
         """A compiled function over all games, on all threads."""
         if not function.signatures:
             announce_compiling(self.task.name, function)
-        self.pool.run(lambda start, stop: function(*arguments, start, stop))
+            function(*arguments, 0, 0)  # compiled before any game moves: it may be interrupted
+        self.pool.run(partial(function, *arguments))
 
     def report(self, records: np.ndarray) -> dict[str, np.ndarray]:
-        """What `info` tells, as views of the records."""
-        return {name: records[field] for name, field in self.task.report.items()}
+        """What `info` tells, as read-only views of the records; seeds as the plain integers they are."""
+        views = {name: records[field] for name, field in self.task.report.items()}
+        views = {name: view.view(np.int64) if view.dtype == np.uint64 else view for name, view in views.items()}
+        for view in views.values():
+            view.flags.writeable = False
+        return views
 
 
 def announce_compiling(task: str, function: Any) -> None:
     """A first use compiles for some seconds; say so once, unless the cache on disk has it."""
-    if function.__name__ == "begin" and not function._cache._cache_file._load_index():
-        print(f"memorylab: compiling {task} for its first use on this machine ...", file=sys.stderr, flush=True)
+    if function.__name__ == "begin" and not is_on_disk(function):
+        when = (
+            "for its first use on this machine"
+            if is_kept(function)
+            else "(NUMBA_CACHE_DIR can name a place to keep it)"
+        )
+        print(f"memorylab: compiling {task} {when} ...", file=sys.stderr, flush=True)
 
 
 def positive(name: str, value: Any) -> int:
@@ -125,9 +192,9 @@ def positive(name: str, value: Any) -> int:
     return int(value)
 
 
-def checked_size(size: Any) -> tuple[int, int]:
+def checked_size(size: Any, name: str = "size") -> tuple[int, int]:
     """Height and width, or one sentence."""
-    problem = f"size must be (height, width), two whole numbers from 8 to {MAX_PIXELS}, not {size!r}"
+    problem = f"{name} must be (height, width), two whole numbers from 8 to {MAX_PIXELS}, not {size!r}"
     if not isinstance(size, Sequence) or len(size) != 2:
         raise ValueError(problem)
     for side in size:

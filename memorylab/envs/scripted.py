@@ -24,7 +24,7 @@ def play_episodes(
 
     Every game plays the same number of them: to count whichever end first would favour short ones.
     """
-    env = MemoryVectorEnv(task, level, min(episodes, MAX_GAMES), seed=seed, size=UNSEEN, **scale)
+    env = MemoryVectorEnv(task, level, min(episodes, MAX_GAMES), seed=seed, size=UNSEEN, copy=False, **scale)
     quota = -(-episodes // env.num_envs)
     played = np.zeros(env.num_envs, np.int64)
     scores, lengths = (np.zeros((env.num_envs, quota)) for _ in range(2))

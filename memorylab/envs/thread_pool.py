@@ -1,35 +1,49 @@
 """Threads that share the games of a batch. Compiled code runs without the GIL, so plain threads use all cores."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import starmap
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
+from typing import NamedTuple
 
 PIECES_PER_THREAD = 4  # smaller pieces even out games that cost more than others
 Work = Callable[[int, int], None]
 
 
-def toil(work: Work, pieces: Iterator[tuple[int, int]]) -> None:
-    """Take the next piece that nobody has taken, until none is left."""
-    for start, stop in pieces:
-        work(start, stop)
+class Job(NamedTuple):
+    """Work on all games, piece by piece."""
+
+    work: Work
+    pieces: Iterator[tuple[int, int]]  # those that nobody has taken
+    problems: list[BaseException]
 
 
-def help_out(todo: SimpleQueue, done: SimpleQueue) -> None:
-    """What a helper does all day."""
+def toil(job: Job) -> None:
+    """Take the next piece that nobody has taken, until none is left.
+
+    Compiled work is taken and done in one call of C, in which Python handles no signal: Ctrl-C loses no piece.
+    """
+    try:
+        deque(starmap(job.work, job.pieces), maxlen=0)
+    except Exception as problem:
+        job.problems.append(problem)
+
+
+def help_out(todo: SimpleQueue, at_work: Lock) -> None:
+    """What a helper does all day; it takes pieces only while it holds its lock."""
     while (job := todo.get()) is not None:
-        try:
-            toil(*job)
-            done.put(None)
-        except BaseException as problem:
-            done.put(problem)
+        with at_work:
+            toil(job)
 
 
 class ThreadPool:
     """Runs `work(start, stop)` over slices of 0 .. size, on this thread and `threads - 1` helpers.
 
     Survives forking and pickling: helpers are hired where they are first needed. Bare queues hand over in a
-    few microseconds, where an executor's futures take tens.
+    few microseconds, where an executor's futures take tens. Whatever interrupts a run, its work is finished first:
+    before the interrupt goes on, or, if another one follows at once, before the next run begins.
     """
 
     def __init__(self, size: int, threads: int):
@@ -37,6 +51,7 @@ class ThreadPool:
         pieces = 1 if self.threads == 1 else min(size, self.threads * PIECES_PER_THREAD)
         self.bounds = [(size * i // pieces, size * (i + 1) // pieces) for i in range(pieces)]
         self.process = -1
+        self.job: Job | None = None  # until it is finished
 
     def run(self, work: Work) -> None:
         """Until all pieces are done; what a helper raised is raised here."""
@@ -45,23 +60,34 @@ class ThreadPool:
             return
         if self.process != os.getpid():  # a forked child has no threads of its parent
             self.hire()
-        pieces = iter(self.bounds)
-        for _ in range(self.threads - 1):
-            self.todo.put((work, pieces))
+        self.finish()
+        job = self.job = Job(work, iter(self.bounds), [])
         try:
-            toil(work, pieces)
-        finally:
-            problems = [self.done.get() for _ in range(self.threads - 1)]
-        for problem in problems:
-            if problem is not None:
-                raise problem
+            for _ in range(self.threads - 1):
+                self.todo.put(job)
+            self.finish()
+        except BaseException:
+            self.finish()
+            raise
+        for problem in job.problems:
+            raise problem
+
+    def finish(self) -> None:
+        """All pieces are taken, and no helper is still at one."""
+        if self.job is not None:
+            toil(self.job)
+            for at_work in self.at_work:
+                with at_work:
+                    pass
+            self.job = None
 
     def hire(self) -> None:
         """Begin the helpers."""
+        self.job = None
         self.todo: SimpleQueue = SimpleQueue()
-        self.done: SimpleQueue = SimpleQueue()
-        for _ in range(self.threads - 1):
-            Thread(target=help_out, args=(self.todo, self.done), name="memorylab", daemon=True).start()
+        self.at_work = [Lock() for _ in range(self.threads - 1)]
+        for at_work in self.at_work:
+            Thread(target=help_out, args=(self.todo, at_work), name="memorylab", daemon=True).start()
         self.process = os.getpid()
 
     def dismiss(self) -> None:
@@ -75,4 +101,4 @@ class ThreadPool:
         self.dismiss()
 
     def __getstate__(self) -> dict:
-        return {"threads": self.threads, "bounds": self.bounds, "process": -1}
+        return {"threads": self.threads, "bounds": self.bounds, "process": -1, "job": None}

@@ -32,7 +32,7 @@ class Speed:
 
 def measure(task: str, level: str, num_envs: int, size: tuple[int, int], seconds: float, threads: int | None) -> Speed:
     """One task."""
-    env = MemoryVectorEnv(task, level, num_envs, seed=0, size=size, threads=threads)
+    env = MemoryVectorEnv(task, level, num_envs, seed=0, size=size, threads=threads, copy=False)
     random, remembering = (steps_per_second(env, player, seconds) for player in ("random", "remembering"))
     copies = copies_per_second(env, seconds)
     speed = Speed(

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from PIL import Image
 
+from memorylab.envs.plan import with_map
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import vector_env
 from memorylab.laboratory.references import memory_yardstick, yardstick
-from memorylab.laboratory.snapshot import with_map
 from memorylab.laboratory.statistics import half_interval
 from memorylab.learning.actor import Player
 from memorylab.learning.evaluation import evaluate
@@ -126,7 +126,7 @@ def walk(trained: Trained, level: str, number: int, seed: int, on_step: Callable
     blank = np.full((MAP_SIDE, 1, 3), 255, np.uint8)
     routes: list[list[tuple[float, float]]] = [[] for _ in range(number)]
     reached: list[list[int]] = [[] for _ in range(number)]
-    drawn = [with_map(env, blank, routes[i], i) for i in range(number)]
+    drawn = [with_map(env.batch, blank, routes[i], i) for i in range(number)]
     under_way, step = set(range(number)), 0
     while under_way:
         *_, ended = player.play()
@@ -138,7 +138,7 @@ def walk(trained: Trained, level: str, number: int, seed: int, on_step: Callable
                 reached[i].append(step)
             routes[i].append((float(env.info["x"][i]), float(env.info["z"][i])))
             if step % 64 == 0:  # the map of the last moments will do
-                drawn[i] = with_map(env, blank, routes[i], i)
+                drawn[i] = with_map(env.batch, blank, routes[i], i)
     env.close()
     return [Walk(drawn[i][:, 1:], np.diff([0, *reached[i]]).tolist()) for i in range(number)]
 

@@ -6,7 +6,6 @@ other, as with the paper's network on a CPU. Either way nothing is copied but th
 always the same: so is the outcome.
 """
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.learner import Learner, Metrics
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
+from memorylab.machine import usable_cores
 from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.acting import ActingProcess, ActingThread, Played
 from memorylab.runtime.protocol import (
@@ -209,7 +209,7 @@ def training_here(
     tell: Callable[[Report], None] = lambda _: None,
 ) -> Training:
     """A run in this process."""
-    threads = threads or len(os.sched_getaffinity(0))
+    threads = threads or usable_cores()
     share = shares(threads, config.in_turns)
     torch.manual_seed(config.seed)
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it

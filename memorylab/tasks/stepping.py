@@ -51,13 +51,14 @@ def start_episode(game, seed, num_scales):
     game.scale_number = below(game, num_scales)
 
 
-def begin(games, chosen, seeds, scales, stimuli, view, pictures, start, stop):
-    """Begin an episode in each chosen game, with the given seed."""
+def begin(games, chosen, drawn, seeds, scales, stimuli, view, pictures, start, stop):
+    """Begin an episode in each chosen game, with the given seed; then draw the games that are to be drawn."""
     for i in range(start, stop):
         game = games[i]
         if chosen[i]:
             start_episode(game, seeds[i], len(scales))
             rules.enter(game, scales[game.scale_number], stimuli)
+        if drawn[i]:
             rules.draw(game, i, view, stimuli, pictures[i])
 
 

@@ -2,8 +2,8 @@
 
 import gzip
 import struct
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ from memorylab.world.canvas import packed, softened
 DATA = Path(__file__).parent / "data"
 TILE, COLUMNS, COUNT = 48, 50, 2400
 PICTURE_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
+MAX_SIDE = 320  # texels: a larger picture is stamped in larger ones, so that 1200 take half a gigabyte at most
+MAX_BYTES = 4 * 2**30
 HOLDOUT = {"train": 0, "holdout": 1}
 PICTURE_HALVES = {"train": "1200 objects with even ids", "holdout": "1200 objects with odd ids"}
 
@@ -23,6 +25,7 @@ class Pictures(NamedTuple):
     """All that one half of the pictures holds."""
 
     pictures: np.ndarray  # (number, side, side) texels
+    zoom: int = 1  # how large each of these is stamped
 
 
 class Digits(NamedTuple):
@@ -53,20 +56,40 @@ def load_nothing(name: str) -> Callable:
 # --- object pictures
 
 
-@lru_cache(maxsize=4)  # a second to read, and read anew for every evaluation
+@lru_cache(maxsize=4)  # all environments of a process share them
 def packaged_pictures(split: str, side: int) -> np.ndarray:
     """One half of the packaged pictures, (1200, side, side) texels."""
-    with Image.open(DATA / "objects.webp") as image:
-        atlas = image.convert("RGB")
-    corners = ((n // COLUMNS * TILE, n % COLUMNS * TILE) for n in range(HOLDOUT[split], COUNT, 2))
+    atlas = decoded_atlas()
+    numbers = range(HOLDOUT[split], COUNT, 2)
+    corners = ((n // COLUMNS * TILE, n % COLUMNS * TILE) for n in numbers)
     tiles = (atlas.crop((left, top, left + TILE, top + TILE)) for top, left in corners)
-    return np.stack([packed(softened(tile, side)) for tile in tiles])
+    return texels_of((softened(tile, side) for tile in tiles), len(numbers), side)
+
+
+@cache
+def decoded_atlas() -> Image.Image:
+    """All packaged pictures in rows of COLUMNS."""
+    with Image.open(DATA / "objects.webp") as image:
+        return image.convert("RGB")
+
+
+def texels_of(pictures: Iterable[np.ndarray], number: int, side: int) -> np.ndarray:
+    """So many pictures one after the other into one array, which is refused if it would be too large."""
+    needed = number * side**2 * 4
+    if needed > MAX_BYTES:
+        raise ValueError(
+            f"stimuli: {number:,} pictures of {side} x {side} texels take {needed / 1e9:.1f} GB, more than the "
+            f"{MAX_BYTES / 1e9:.1f} GB that they may; give fewer pictures or a smaller size"
+        )
+    texels = np.empty((number, side, side), np.uint32)
+    for row, picture in zip(texels, pictures, strict=True):
+        row[:] = packed(picture) if picture.ndim == 3 else picture * np.uint32(0x010101)
+    return texels
 
 
 def some_pictures(number: int, side: int) -> list[np.ndarray]:
     """So many of the packaged pictures as (side, side, 3), for decoration: no task asks about them."""
-    with Image.open(DATA / "objects.webp") as image:
-        atlas = image.convert("RGB")
+    atlas = decoded_atlas()
     tiles = (atlas.crop((column * TILE, 0, (column + 1) * TILE, TILE)) for column in range(number))
     return [np.asarray(tile.resize((side, side), Image.Resampling.LANCZOS)) for tile in tiles]
 
@@ -79,8 +102,8 @@ def folder_pictures(folder: Path, split: str, side: int) -> np.ndarray:
     if not paths:
         suffixes = ", ".join(sorted(PICTURE_SUFFIXES))
         raise ValueError(f"stimuli: {folder} holds no pictures; files ending in {suffixes} are read")
-    chosen = [packed(softened(read_picture(path, side), side)) for path in paths[HOLDOUT[split] :: 2]]
-    return np.array(chosen, np.uint32).reshape(len(chosen), side, side)
+    chosen = paths[HOLDOUT[split] :: 2]
+    return texels_of((softened(read_picture(path, side), side) for path in chosen), len(chosen), side)
 
 
 def read_picture(path: Path, side: int) -> Image.Image:
@@ -98,13 +121,15 @@ def read_picture(path: Path, side: int) -> Image.Image:
 
 def load_pictures(split: str, side: int, source: Path | None, needed: int) -> Pictures:
     """The packaged pictures or those of the folder `source`; refuses a half with fewer than `needed`."""
+    zoom = next(zoom for zoom in range(1, side + 1) if side % zoom == 0 and side // zoom <= MAX_SIDE)
+    side //= zoom
     pictures = packaged_pictures(split, side) if source is None else folder_pictures(source, split, side)
     if len(pictures) < needed:
         raise ValueError(
             f"stimuli: an episode of this scale may show {needed} pictures, but the {split} half "
             f"of {source or 'the packaged ones'} holds {len(pictures)}; give more pictures or fewer trials"
         )
-    return Pictures(pictures)
+    return Pictures(pictures, zoom)
 
 
 # --- digits
@@ -147,7 +172,7 @@ def load_digits(split: str, what_side: int, where_side: int, source: Path | None
     return Digits(first, resized(groups, what_side), resized(groups, where_side))
 
 
-def resized(groups: Iterable[np.ndarray], side: int) -> np.ndarray:
+def resized(groups: Sequence[np.ndarray], side: int) -> np.ndarray:
     """Grey digits of all groups in a row, as texels."""
-    grey = [softened(Image.fromarray(image), side) for group in groups for image in np.ascontiguousarray(group)]
-    return np.stack(grey) * np.uint32(0x010101)
+    grey = (softened(Image.fromarray(image), side) for group in groups for image in np.ascontiguousarray(group))
+    return texels_of(grey, sum(map(len, groups)), side)

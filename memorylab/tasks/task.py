@@ -60,7 +60,10 @@ class Task:
 
     def scales_of(self, level: str, **changes) -> tuple[Any, ...]:
         """The scales from which an episode of this level draws, with the user's changes."""
-        self.check_keywords(changes)
+        self.check_keywords(changes, "got an unexpected keyword argument")  # words that other libraries look for
+        for name, value in changes.items():
+            if np.size(value) == 0:
+                raise ValueError(f"{name} must hold at least one value, not {value!r}")
         names = (level,) if level in self.scales else LEVELS[level].scales
         scales = [replace(self.scales[name], **changes) for name in names]
         return tuple(dict.fromkeys(scales))
@@ -71,13 +74,11 @@ class Task:
         usual = getattr(next(iter(self.scales.values())), keyword)
         return {keyword: (number,) if isinstance(usual, tuple) else number}
 
-    def check_keywords(self, changes: Mapping[str, Any]) -> None:
+    def check_keywords(self, changes: Mapping[str, Any], problem: str = "has no keyword") -> None:
         """Refuses a keyword that this task's scales do not have."""
         for name in changes:
             if name not in self.keywords:
-                raise TypeError(
-                    f"{self.name} has no keyword {name!r}; its scale keywords are {', '.join(self.keywords)}"
-                )
+                raise TypeError(f"{self.name} {problem} {name!r}; its scale keywords are {', '.join(self.keywords)}")
 
 
 # --- the registry: a row for each task of the package, and whatever users add

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from memorylab.envs.batch import EnvBatch
+from memorylab.envs.plan import Colour, plan_of
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import vector_env
-from memorylab.laboratory.plan import Colour, plan_of
 from memorylab.tasks.task import find_task
 from memorylab.web.game import actions_of, replay
 from memorylab.web.store import Played

@@ -95,11 +95,16 @@ def fill_disc(canvas, x, y, diameter, colour):
 
 
 @jit
-def stamp(canvas, picture, x, y):
-    """A (side, side) picture of texels with its centre at (x, y)."""
-    side = picture.shape[0]
+def stamp(canvas, picture, x, y, zoom=1):
+    """A (side, side) picture of texels with its centre at (x, y), each texel as a square of `zoom` x `zoom`."""
+    side = picture.shape[0] * zoom
     top = int(np.round(y * canvas.shape[0] - side / 2))
     left = int(np.round(x * canvas.shape[0] - side / 2))
-    for row in range(side):
-        for column in range(side):
-            canvas[top + row, left + column] = picture[row, column]
+    if zoom == 1:
+        for row in range(side):
+            for column in range(side):
+                canvas[top + row, left + column] = picture[row, column]
+    else:
+        for row in range(side):
+            for column in range(side):
+                canvas[top + row, left + column] = picture[row // zoom, column // zoom]

@@ -10,6 +10,8 @@ from typing import Any
 import numba
 from numba.core.dispatcher import Dispatcher
 
+from memorylab.machine import compile_and_keep
+
 PACKAGE = Path(__file__).parent.parent
 COMPILED_PARTS = ("world", "tasks")  # where the package's compiled code stands
 
@@ -42,12 +44,23 @@ def is_compiled(function: Any) -> bool:
 
 def stamped(function: Callable, stamp: str | None, **options: Any) -> Any:
     """Compile, with a cache that serves this stamp only; no cache without one."""
-    dispatcher: Any = numba.njit(cache=stamp is not None, nogil=True, error_model="numpy", **options)(function)
-    if stamp is not None:
+    options = {"nogil": True, "error_model": "numpy", **options}
+    dispatcher: Any = numba.njit(**options)(function) if stamp is None else compile_and_keep(function, **options)
+    if is_kept(dispatcher):
         # Numba stamps a cached function with its own file alone and would serve stale code
         # after a change in a file it calls into; our stamp covers all compiled code.
         dispatcher._cache._cache_file._source_stamp = stamp
     return dispatcher
+
+
+def is_kept(dispatcher: Any) -> bool:
+    """Does the disk serve it to later processes?"""
+    return hasattr(dispatcher._cache, "_cache_file")
+
+
+def is_on_disk(dispatcher: Any) -> bool:
+    """Did an earlier process compile it?"""
+    return is_kept(dispatcher) and bool(dispatcher._cache._cache_file._load_index())
 
 
 def file_of(function: Callable) -> Path:
@@ -57,8 +70,7 @@ def file_of(function: Callable) -> Path:
 
 def stamp_of(dispatcher: Any) -> str | None:
     """What `stamped` gave a function; None if it has no cache."""
-    cache_file = getattr(dispatcher._cache, "_cache_file", None)
-    return cache_file and cache_file._source_stamp
+    return dispatcher._cache._cache_file._source_stamp if is_kept(dispatcher) else None
 
 
 def source_stamp(file: Path) -> str | None:

@@ -5,7 +5,8 @@ alone: the steepest axis names the wall, and the two other components over it ar
 """
 
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 from numba import float32, int32
@@ -18,6 +19,8 @@ from memorylab.world.pixels import whole_vectors, write_row
 PANEL_HALF = PANEL_SIDE / 2 / PANEL_DISTANCE  # half a panel, for a wall at distance one
 FRONT, RIGHT, BACK, LEFT, FLOOR, CEILING = range(6)
 NUM_SURFACES = 6
+BAND = 32  # rows
+Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # y and x from 0 to 1 -> colours
 WALL_COLOURS = {FRONT: (104, 112, 126), RIGHT: (140, 118, 92), BACK: (120, 98, 124), LEFT: (98, 124, 102)}
 
 
@@ -26,9 +29,8 @@ def surface_size(width: int) -> int:
     return TEXELS_PER_PIXEL * 16 * math.ceil(PANEL_HALF * width / 16)
 
 
-def wall(size: int, colour: tuple[int, int, int]) -> np.ndarray:
+def wall(y: np.ndarray, x: np.ndarray, colour: tuple[int, int, int]) -> np.ndarray:
     """Planks of uneven shade, darker below the rail, with a skirting board: where one looks can be read."""
-    y, x = (np.mgrid[:size, :size] + 0.5) / size
     plank = np.floor(x * 10)
     shade = 0.88 + 0.10 * np.sin(plank * 2.4) + 0.12 * (0.5 - y)
     shade = np.where(x * 10 - plank < 0.08, 0.7, shade)
@@ -38,16 +40,14 @@ def wall(size: int, colour: tuple[int, int, int]) -> np.ndarray:
     return shade[..., None] * np.array(colour)
 
 
-def floor(size: int) -> np.ndarray:
+def floor(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Chequered: squares tell depth."""
-    y, x = (np.mgrid[:size, :size] + 0.5) / size
     tile = (np.floor(x * 8) + np.floor(y * 8)) % 2
     return (0.75 + 0.2 * tile + 0.15 * (0.5 - y))[..., None] * np.array((118, 100, 84))
 
 
-def ceiling(size: int) -> np.ndarray:
+def ceiling(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Pale, with a row of lamps that points to the front."""
-    y, x = (np.mgrid[:size, :size] + 0.5) / size
     lamp = (abs(x - 0.5) < 0.08) & (abs((y * 4) % 1 - 0.5) < 0.3)
     shade = np.where(lamp, 1.35, 0.8 + 0.2 * y)
     return shade[..., None] * np.array((172, 176, 184))
@@ -57,10 +57,20 @@ def ceiling(size: int) -> np.ndarray:
 def furnish(width: int) -> np.ndarray:
     """The six surfaces of the room as texels, fine enough for pictures of that width."""
     size = surface_size(width)
-    fine = size * 3
-    surfaces = [wall(fine, colour) for colour in WALL_COLOURS.values()] + [floor(fine), ceiling(fine)]
-    smooth = np.stack(surfaces).reshape(6, size, 3, size, 3, 3).mean(axis=(2, 4))
-    return packed(smooth.clip(0, 255))
+    paints: list[Paint] = [*(partial(wall, colour=colour) for colour in WALL_COLOURS.values()), floor, ceiling]
+    surfaces = np.empty((NUM_SURFACES, size, size), np.uint32)
+    for surface, paint in zip(surfaces, paints, strict=True):
+        for top in range(0, size, BAND):
+            surface[top : top + BAND] = smoothed(paint, size, top)
+    return surfaces
+
+
+def smoothed(paint: Paint, size: int, top: int) -> np.ndarray:
+    """BAND rows of a surface from row `top` on, each texel the mean of nine: a whole one as fine would take gigabytes
+    for wide pictures."""
+    x = (np.arange(3 * size) + 0.5) / (3 * size)
+    fine = paint(x[3 * top : 3 * (top + BAND), None], x)
+    return packed(fine.reshape(BAND, 3, size, 3, 3).mean(axis=(1, 3)).clip(0, 255))
 
 
 @jit(fastmath=True)

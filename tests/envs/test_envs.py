@@ -82,11 +82,11 @@ def test_same_seed_and_actions_same_episode_bit_for_bit(task, batch, threads):
 @pytest.mark.parametrize("task", memorylab.TASKS)
 def test_a_game_can_be_replayed_alone_from_the_seed_in_info(task):
     envs = memorylab.make_vec(task, num_envs=5, seed=11, seconds=20)
-    _, info = envs.reset()
+    pictures, info = envs.reset()
     seed = int(info["seed"][3])
     alone = memorylab.make(task, seconds=20)
     picture, _ = alone.reset(seed=seed)
-    np.testing.assert_array_equal(picture, envs.batch.pictures[3])
+    np.testing.assert_array_equal(picture, pictures[3])
     actions, over = np.zeros(5, np.int64), False
     for _ in range(400):
         envs.batch.act("remembering", actions)
@@ -157,10 +157,7 @@ def test_the_caller_may_own_the_pictures():
         np.testing.assert_array_equal(store[t], twin.step(np.full(4, t))[0])
 
 
-def test_buffers_are_rewritten_in_place_and_single_observations_are_not():
-    envs = memorylab.make_vec("cr", num_envs=2, seed=0)
-    first, _ = envs.reset()
-    assert envs.step(np.zeros(2, np.int64))[0] is first
+def test_observations_of_one_game_are_new_arrays():
     env = memorylab.make("cr", seed=0)
     kept, _ = env.reset()
     before = kept.copy()
@@ -220,14 +217,17 @@ def test_sticks_walk_and_look_as_the_actions_do():
         (lambda: memorylab.make("ti", objects=11), r"objects must be a whole number from 4 to 10"),
         (lambda: memorylab.make("sdb", delay=-1), r"delay must be a number of seconds"),
         (lambda: memorylab.make("avm", continuous=True), r"has no continuous actions"),
-        (lambda: memorylab.make("avm", delays=5), r"no keyword 'delays'; its scale keywords are trials, seconds"),
+        (lambda: memorylab.make("avm", delays=5), r"argument 'delays'; its scale keywords are trials, seconds"),
         (lambda: memorylab.make("cd", trials=0), r"trials must be a whole number, 1 or more, not 0"),
+        (lambda: memorylab.make("cd", trials=2**31), r"trials must be 2,147,483,647 at most, not 2,147,483,648"),
+        (lambda: memorylab.make("cd", delays=()), r"delays must hold at least one value, not \(\)"),
+        (lambda: memorylab.make("wtw", delays=[]), r"delays must hold at least one value, not \[\]"),
         (lambda: memorylab.make("cd", seconds=-1), r"seconds must be a number"),
         (lambda: memorylab.make("cd", delays=(4, -4)), r"delays must be up to 32 whole numbers"),
         (lambda: memorylab.make("cd", size=(-72, 96)), r"size must be \(height, width\)"),
         (lambda: memorylab.make("cd", size=72), r"size must be \(height, width\)"),
         (lambda: memorylab.make("cd", seed=-1).reset(), r"a seed must be a whole number"),
-        (lambda: memorylab.make("cd", render_mode="human"), r"render_mode must be"),
+        (lambda: memorylab.make("cd", render_mode="window"), r"render_mode must be 'human', 'rgb_array' or None"),
         (lambda: memorylab.make_vec("cd", num_envs=0), r"num_envs must be a whole number, 1 or more"),
         (lambda: memorylab.make_vec("cd", num_envs=2, threads=0), r"threads must be a whole number"),
         (lambda: memorylab.make_vec("cd", num_envs=2).reset(seed=[1]), r"1 seeds were given for 2 games"),

@@ -1,12 +1,17 @@
 """Threads that share a batch: every game once, whatever happens on the way."""
 
+import contextlib
 import os
 import pickle
+import signal
 import threading
+import time
 from copy import deepcopy
 
+import numpy as np
 import pytest
 
+import memorylab
 from memorylab.envs.thread_pool import ThreadPool
 
 
@@ -90,6 +95,76 @@ def test_a_problem_anywhere_is_raised_here_and_the_pool_goes_on(pool):
         with pytest.raises(ArithmeticError, match=f"game {bad}"):
             made.run(work)
         assert counted(made, 16) == [1] * 16
+
+
+@pytest.fixture
+def interrupt_after():
+    """Ctrl-C in so many seconds."""
+
+    def interrupt(*_) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_an_interrupt_waits_for_helpers(pool, interrupt_after):
+    """Here the helper has the last piece, and this thread waits for it when the interrupt comes."""
+    made, both = pool(2, 2), threading.Barrier(2, timeout=20)
+    done = []
+
+    def work(start: int, stop: int) -> None:
+        both.wait()
+        if threading.current_thread() is not threading.main_thread():
+            time.sleep(0.3)
+            done.append(start)
+
+    interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        made.run(work)
+    assert len(done) == 1
+    for _ in range(5):
+        assert counted(made, 2) == [1, 1]
+    slow = pool(2, 2)
+    slow.run(work)
+    assert len(done) == 2
+
+
+def test_an_interrupt_in_ones_own_piece_leaves_the_pool_in_order(pool):
+    made = pool(16, 4)
+    for _ in range(10):
+        interrupts = [KeyboardInterrupt()]
+
+        def work(start: int, stop: int, interrupts: list = interrupts) -> None:
+            if threading.current_thread() is threading.main_thread() and interrupts:
+                raise interrupts.pop()
+
+        with contextlib.suppress(KeyboardInterrupt):  # none comes if helpers take all pieces
+            made.run(work)
+        assert counted(made, 16) == [1] * 16
+
+
+def test_interrupted_steps_are_whole_steps(interrupt_after):
+    """After each interrupt all games have made the step or none has, and what follows is what it would have been."""
+    settings = {"num_envs": 96, "seed": 0, "size": (24, 32), "seconds": 900}
+    envs = memorylab.make_vec("iga", threads=3, copy=False, **settings)
+    twin = memorylab.make_vec("iga", threads=1, copy=False, **settings)
+    envs.reset(), twin.reset()
+    chance, interrupted = np.random.default_rng(0), 0
+    for actions in chance.integers(0, 8, (300, 96)):
+        before = envs.info["length"][0]
+        try:
+            interrupt_after(float(chance.uniform(1e-5, 1e-3)))
+            envs.step(actions)
+            interrupt_after(0)
+        except KeyboardInterrupt:
+            interrupted += 1
+        if envs.info["length"][0] > before:
+            twin.step(actions)
+        np.testing.assert_array_equal(envs.get_state(), twin.get_state())
+    assert interrupted > 20
 
 
 @pytest.mark.parametrize("copied", [deepcopy, lambda pool: pickle.loads(pickle.dumps(pool))])

@@ -5,17 +5,15 @@ import pytest
 from PIL import Image, ImageSequence
 
 import memorylab
-from memorylab.laboratory.plan import average_colour
+from memorylab.envs.plan import PAPER, average_colour, with_map
 from memorylab.laboratory.snapshot import (
     CAPTION,
     MARGIN,
-    PAPER,
     contact_sheet,
     enlarge,
     save_animation,
     save_sheet,
     watch,
-    with_map,
 )
 from memorylab.world.materials import MATERIALS, TEXTURES
 
@@ -88,7 +86,7 @@ def walker():
 
 def map_of(env, route: list) -> np.ndarray:
     """Without the picture at its left."""
-    drawn = with_map(env, env.batch.pictures[0], route)
+    drawn = with_map(env.batch, env.batch.pictures[0], route)
     assert drawn.shape == (96, 192, 3)
     np.testing.assert_array_equal(drawn[:, :96], env.batch.pictures[0])
     return drawn[:, 96:]
@@ -139,7 +137,7 @@ def test_the_route_grows_by_where_the_walker_is(walker):
 def test_before_a_panel_there_is_no_map():
     env = memorylab.make("avm", seed=0)
     picture, _ = env.reset()
-    assert with_map(env, picture, []) is picture
+    assert with_map(env.batch, picture, []) is picture
 
 
 def test_the_colour_on_a_map_is_the_mean_of_the_material(walker):

@@ -154,3 +154,31 @@ def test_clear_errors_for_mnist_files(tmp_path):
     write_idx(tmp_path / "train-labels-idx1-ubyte", np.arange(4, dtype=np.uint8))
     with pytest.raises(ValueError, match=r"holds no picture of the digit 4"):
         memorylab.make("wtw", stimuli=tmp_path)
+
+
+# --- memory
+
+
+def test_pictures_for_wide_views_are_stamped_larger_instead_of_stored_so():
+    stored = stimuli.load_pictures("train", 960, None, 1)
+    assert stored.pictures.nbytes < 0.5e9
+    assert stored.pictures.shape[1] * stored.zoom == 960
+    usual = stimuli.load_pictures("train", 96, None, 1)
+    assert (usual.pictures.shape, usual.zoom) == ((1200, 96, 96), 1)
+
+
+def test_more_than_memory_should_hold_is_refused_with_the_number(monkeypatch, tmp_path):
+    for number in range(6):
+        Image.new("RGB", (8, 8)).save(tmp_path / f"{number}.png")
+    monkeypatch.setattr(stimuli, "MAX_BYTES", 2 * 96 * 96 * 4)
+    words = r"stimuli: 3 pictures of 96 x 96 texels take 0.0 GB, more than the 0.0 GB that they may"
+    with pytest.raises(ValueError, match=words):
+        stimuli.load_pictures("train", 96, tmp_path, 1)
+    assert len(stimuli.load_pictures("train", 48, tmp_path, 1).pictures) == 3
+
+
+def test_the_packaged_pictures_are_decoded_once(monkeypatch):
+    stimuli.packaged_pictures("train", 8)
+    monkeypatch.setattr(Image, "open", lambda *_: pytest.fail("decoded again"))
+    stimuli.packaged_pictures("holdout", 8)
+    stimuli.some_pictures(2, 16)

@@ -68,3 +68,11 @@ def test_softened_pictures_have_no_more_detail_than_pixels():
     assert fine.shape == (96, 96, 3)
     assert fine[:, 10:-10].std() > 60
     assert coarse[:, 10:-10].std() < 20
+
+
+def test_stamp_enlarges_texels():
+    picture = np.random.default_rng(0).integers(0, 2**24, (4, 4)).astype(np.uint32)
+    texels = blank(16)
+    canvas.stamp(texels, picture, 0.5, 0.5, 3)
+    np.testing.assert_array_equal(texels[2:14, 2:14], picture.repeat(3, 0).repeat(3, 1))
+    assert (unpacked(texels)[:2] == UNDER).all()

@@ -1,6 +1,7 @@
 """The room against a slow ray tracer that knows only geometry."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -88,3 +89,13 @@ def test_gaze_is_what_the_middle_of_the_picture_shows():
         u, v = gaze.gaze_on_panel(yaw, pitch)
         picture = draw_panel(yaw, pitch, lambda panel: canvas.fill_disc(panel, u, v, 0.06, canvas.BLACK), 73, 97)  # noqa: B023
         assert picture[36, 48].max() < 60
+
+
+def test_the_room_of_a_wide_picture_takes_little_more_memory_than_itself():
+    room.furnish.cache_clear()
+    tracemalloc.start()
+    surfaces = room.furnish(384)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert surfaces.shape == (6, 480, 480)
+    assert most < surfaces.nbytes + 20e6

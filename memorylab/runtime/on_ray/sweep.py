@@ -2,7 +2,6 @@
 when."""
 
 import io
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import ray
 from ray.exceptions import RayError
 
+from memorylab.machine import usable_cores
 from memorylab.runtime.on_ray.cluster import connect
 
 RETRIES = 10
@@ -52,7 +52,7 @@ def run_many(
 ) -> Iterator[Ended]:
     """Each as it ends. One whose node dies is given to another; `train` then goes on from its checkpoint, if the run's
     folder is where both nodes see it."""
-    connected = connect(address, len(os.sched_getaffinity(0)), STORE)
+    connected = connect(address, usable_cores(), STORE)
     task: Any = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=RETRIES, max_calls=1)(run_command)
     numbers = {task.remote(command, list(each)): number for number, each in enumerate(arguments)}
     try:

@@ -98,7 +98,7 @@ def end_trial(game, is_correct):
 @jit
 def paint(game, canvas, stimuli):
     """The picture and four buttons: black, marked at a pair's first showing, or with the feedback to an answer."""
-    stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
+    stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5, stimuli.zoom)
     for button in range(len(BUTTONS)):
         is_correct = button == game.correct
         if game.phase == ANSWERED:

@@ -63,7 +63,7 @@ def play_phase(game, u, v, scale):
 @jit
 def paint(game, canvas, stimuli):
     """The picture between its two buttons."""
-    stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5)
+    stamp(canvas, stimuli.pictures[game.picture], 0.5, 0.5, stimuli.zoom)
     for button in range(len(BUTTONS)):
         paint_answered_button(game, canvas, BUTTONS, button, BLACK)
 

@@ -11,6 +11,7 @@ from memorylab.world.room import NUM_SURFACES, furnish, surface_size
 CROSS_SIDE = 0.1
 BUTTON_SIDE = 0.1
 RED = rgb(255, 0, 0)
+MAX_TEXELS = 2**31  # drawing numbers them in 32 bits, with a sign
 
 
 class PanelView(NamedTuple):
@@ -20,9 +21,18 @@ class PanelView(NamedTuple):
     size: int  # texels across each of them
 
 
+def most_games(width: int) -> int:
+    """Whose panels drawing can number the texels of."""
+    return MAX_TEXELS // surface_size(width) ** 2 - NUM_SURFACES
+
+
 def build_view(games: int, width: int) -> PanelView:
     """Panels are empty until their games paint them."""
     size = surface_size(width)
+    if games > most_games(width):
+        raise ValueError(
+            f"one environment with pictures {width} wide holds up to {most_games(width):,} games, not {games:,}"
+        )
     panels = np.zeros((games, size, size), np.uint32)
     return PanelView(np.concatenate([furnish(width), panels]).ravel(), size)
 

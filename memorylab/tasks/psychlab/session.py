@@ -7,6 +7,7 @@ import numpy as np
 from memorylab.tasks.scales import check_seconds, frames, whole
 
 MAX_DELAYS = 32
+MAX_TRIALS = 2**31 - 1  # a record counts them in 32 bits
 SCALE = np.dtype([("trials", "i4"), ("frames", "i4"), ("num_delays", "i4"), ("delays", "i4", (MAX_DELAYS,))])
 
 
@@ -24,6 +25,8 @@ class Session:
         object.__setattr__(self, "delays", tuple(self.delays))
         if not whole(self.trials) or self.trials < 1:
             raise ValueError(f"trials must be a whole number, 1 or more, not {self.trials!r}")
+        if self.trials > MAX_TRIALS:
+            raise ValueError(f"trials must be {MAX_TRIALS:,} at most, not {self.trials:,}")
         check_seconds(self.seconds)
         if len(self.delays) > MAX_DELAYS or not all(whole(d) and 1 <= d < 1e6 for d in self.delays):
             raise ValueError(f"delays must be up to {MAX_DELAYS} whole numbers of frames, 1 or more, not {self.delays}")
