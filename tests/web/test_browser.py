@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from memorylab.web.agent_player import player_of
 from memorylab.web.dashboard import dashboard_app
 from memorylab.web.game import PlayedGame, replay
 from memorylab.web.play import play_app
-from memorylab.web.recording import Recording, human_player, scripted_player, unpacked
+from memorylab.web.recording import Moment, Performer, Recording, human_player, scripted_player, unpacked
 from memorylab.web.store import EpisodeStore
 from memorylab.web.watch import export, watch_app
 
@@ -160,7 +161,8 @@ def test_the_recall_panel_shows_what_the_agent_read(open_page):
     with served(watch_app(fresh_mra(), seed=3)) as where:
         page = open_page(f"http://{where}/")
         wait_for(lambda: f"{len(steps)} steps" in page.text_content("#state"))
-        assert "nothing to recall yet" in page.text_content("#recall-note")
+        page.keyboard.press("Home")
+        assert "Nothing to recall yet" in page.text_content("#recall-word")
         for now in (1, 5, len(steps) - 1):
             page.fill("#scrub", str(now))
             np.testing.assert_array_equal(seen(page), pictures[now])
@@ -224,5 +226,115 @@ def test_the_dashboard_follows_a_run(open_page, tmp_path: Path):
         with (run / "metrics.csv").open("a") as file:
             file.write("2000,trials 1,7.25\n")
         page.wait_for_selector("dd:text('7.25')", timeout=15_000)
-        assert page.locator("#overlay polyline").get_attribute("points").count(",") == 2
+        assert page.locator(".overlay polyline").get_attribute("points").count(",") == 2
+        page.close()  # before the server it asks
+
+
+def test_the_dashboard_has_a_chart_for_each_task_and_marks_for_many_runs(open_page, tmp_path: Path):
+    for task, number in (("change_detection", 20), ("transitive_inference", 2)):
+        for seed in range(number):
+            run = tmp_path / f"{task}-{seed:02}"
+            run.mkdir()
+            (run / "config.json").write_text(json.dumps({"task": task, "model": "mra", "seed": seed}))
+            rows = "".join(f"{100 * i},{900 + seed},{i + seed}\n" for i in range(1, 4))
+            (run / "metrics.csv").write_text("step,steps_per_second,score\n" + rows)
+    with served(dashboard_app(tmp_path)) as where:
+        page = open_page(f"http://{where}/", PHONE)
+        page.wait_for_selector(".overlay polyline")
+        panels = page.locator("#together > section")
+        assert panels.locator("h2").all_text_contents() == ["change detection", "transitive inference"]
+        assert [panels.nth(i).locator("polyline").count() for i in (0, 1)] == [20, 2]
+        looks = page.locator("#together > section:first-child .keys svg").evaluate_all(
+            "all => all.map(one => one.lastChild.dataset.mark + one.lastChild.style.fill)"
+        )
+        assert len(set(looks)) == len(looks) == 20
+        drawn = page.locator("#together > section:first-child .overlay .mark").evaluate_all(
+            "all => all.map(one => one.dataset.mark + one.style.fill)"
+        )
+        assert set(drawn) == set(looks)  # the chart has the marks that its key has
+        page.locator("#together > section:first-child .keys input").first.uncheck()
+        assert [panels.nth(i).locator("polyline").count() for i in (0, 1)] == [19, 2]
+        assert page.locator("dd:text('919')").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        page.close()  # before the server it asks
+
+
+def remembered(recalls: dict[int, int], pays: int, steps: int = 100, wait: Event | None = None) -> Performer:
+    """Someone who recalls, at some steps, a moment so many steps ago, and is paid once."""
+    names = "player", "title", "rule", "level"
+    facts = {**dict.fromkeys(names, "x"), "task": "cd", "actions": ["a", "b"], "height": 36, "width": 48}
+
+    def play(seed: int):
+        for t in range(steps):
+            if wait and t == 70:
+                wait.wait(20)
+            ages = [recalls[t], 1] if t in recalls else [1] if t else []
+            weights = [0.8, 0.2][: len(ages)] if t in recalls else [1.0] * len(ages)
+            picture = np.full((36, 48, 3), t, np.uint8)
+            yield Moment(picture, 0, float(t == pays), [0.5, 0.5], 0.1, ages, weights)
+
+    return Performer(facts, play)
+
+
+def test_watch_opens_on_a_recall_worth_seeing_and_says_what_is_only_so_far(open_page):
+    """Long ago before near, paid before unpaid; a step of one's own is kept."""
+    goes_on = Event()
+    with served(watch_app(remembered({50: 40, 80: 70, 90: 20}, pays=85, wait=goes_on), seed=1)) as where:
+        page = open_page(f"http://{where}/", PHONE)
+        page.wait_for_function("document.body.dataset.step === '50'")
+        assert page.text_content("#state") == "64 steps, score 0 so far"
+        assert page.is_visible("#so-far")
+        assert "so far: step 50" in page.text_content("#opened")
+        assert page.text_content("#tracks > div:last-child .quiet") == "none so far"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        goes_on.set()
+        page.wait_for_function("document.body.dataset.step === '80'")
+        assert page.text_content("#state") == "100 steps, score 1"
+        assert page.is_hidden("#so-far")
+        assert page.text_content("#opened") == (
+            "Opened on the recall that is most worth seeing: step 80. |◀ goes to the start."
+        )
+        page.keyboard.press("ArrowRight")
+        assert page.get_attribute("body", "data-step") == "81"
+        assert page.text_content("#opened") == ""
+        page.close()  # before the server it asks
+
+
+def test_a_step_that_was_chosen_while_an_episode_loads_is_kept(open_page):
+    goes_on = Event()
+    with served(watch_app(remembered({50: 40, 80: 70}, pays=85, wait=goes_on), seed=1)) as where:
+        page = open_page(f"http://{where}/")
+        page.wait_for_function("document.body.dataset.step === '50'")
+        page.keyboard.press("Home")
+        goes_on.set()
+        wait_for(lambda: page.text_content("#state") == "100 steps, score 1")
+        assert page.get_attribute("body", "data-step") == "0"
+        page.close()  # before the server it asks
+
+
+def test_no_panel_of_watch_is_empty_without_a_word(open_page):
+    released = Event()
+
+    def slow(seed: int):
+        released.wait(20)
+        raise RuntimeError("the dog ate it")
+        yield
+
+    with served(watch_app(Performer(remembered({}, 0).facts, slow), seed=1)) as where:
+        page = open_page(f"http://{where}/")
+        page.wait_for_selector("text=the first steps will be here in a moment")
+        assert page.locator(".panel:visible").count() == 1
+        released.set()
+        page.wait_for_selector("text=The episode broke off: RuntimeError: the dog ate it")
+        page.close()  # before the server it asks
+    forgetful = Performer(
+        remembered({}, 0).facts,
+        lambda seed: (Moment(np.zeros((36, 48, 3), np.uint8), 0, 0.0, [0.5, 0.5], 0.1) for _ in range(3)),
+    )
+    with served(watch_app(forgetful, seed=1)) as where:
+        page = open_page(f"http://{where}/")
+        page.wait_for_selector("text=This agent has no episodic memory")
+        for panel in page.locator(".panel:visible").all():
+            assert panel.inner_text().strip()
+        assert page.text_content("#opened") == ""
         page.close()  # before the server it asks
