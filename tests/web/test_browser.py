@@ -23,7 +23,9 @@ from memorylab.web.recording import Moment, Performer, Recording, human_player, 
 from memorylab.web.store import EpisodeStore
 from memorylab.web.watch import export, watch_app
 
+DESK = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+LANDSCAPE = {"width": 844, "height": 390}
 RED, CUE = (255, 0, 0), (100, 200, 100)
 STEP_MS = 67
 
@@ -56,6 +58,15 @@ def seen(page, selector: str = "#picture") -> np.ndarray:
     return np.frombuffer(base64.b64decode(values), np.uint8).reshape(height, width, 4)[:, :, :3]
 
 
+def open_practised(open_page, place, task: str, viewport=DESK, **options):
+    """As somebody who has practised this task before."""
+    page = open_page(f"http://{place}/", viewport, **options)
+    page.evaluate(f"localStorage.setItem('memorylab-practised', '[\"{task}\"]')")
+    page.goto(f"http://{place}/#{task}")
+    page.wait_for_selector("#play:visible")
+    return page
+
+
 def start(page, button: str = "#play") -> None:
     page.click(button)
     page.wait_for_selector("#cover", state="hidden", timeout=60_000)
@@ -73,10 +84,12 @@ def direction_of(picture: np.ndarray, colour: tuple[int, int, int]) -> str | Non
 
 
 def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(open_page, place, store, monkeypatch):
-    page = open_page(f"http://{place}/#avm")
+    page = open_practised(open_page, place, "avm")
+    page.check("#crosshair")
     page.fill("#name", "<img src=x onerror=alert(1)>")
     start(page)
     assert page.text_content("#count") == "0 of 50"
+    assert page.is_visible(".cross")
     key = "ArrowLeft"
     for _ in range(60):
         picture = seen(page)
@@ -90,10 +103,14 @@ def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(ope
 
     monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)  # nothing is left to aim at
     page.keyboard.down("ArrowUp")  # look at the ceiling until the episode is over
+    page.wait_for_selector("#warning:has-text('Look back at the panel: the episode ends in')")
     page.wait_for_selector("#final-score", timeout=30_000)
     page.keyboard.up("ArrowUp")
     assert page.text_content("#final-score") == "1"
     assert "Stored as episode 1" in page.text_content("#cover")
+    assert "You looked away from the panel for five seconds" in page.text_content("#cover")
+    assert "the last trial" in page.text_content("#answer").lower()
+    assert page.is_hidden("#warning")
     kept = store.get(1)
     assert (kept.outcome, kept.player, kept.episode.score) == ("finished", "<img src=x onerror=alert(1)>", 1.0)
     *_, end = replay(kept.episode)
@@ -101,9 +118,11 @@ def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(ope
     np.testing.assert_array_equal(seen(page), end.picture)
 
 
-def test_practice_can_be_paused_and_stopping_keeps_the_episode_apart(open_page, place, store):
+def test_the_first_episode_is_practice_and_stopping_keeps_a_scored_one_apart(open_page, place, store, monkeypatch):
     page = open_page(f"http://{place}/#ti")
-    start(page, "#practise")
+    assert page.text_content("#play") == "Practise, then play for a score"
+    assert page.is_hidden("#practise")
+    start(page)
     page.click("#pause")
     page.wait_for_timeout(300)
     before = page.get_attribute("#frame", "data-step")
@@ -114,13 +133,69 @@ def test_practice_can_be_paused_and_stopping_keeps_the_episode_apart(open_page, 
     wait_for(lambda: int(page.get_attribute("#frame", "data-step")) > int(before) + 5)
     page.click("#stop")
     assert page.is_visible("#briefing")
-    page.click("#play")
+    assert page.text_content("#play") == "Practise, then play for a score"  # a glance is no practice
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)
+    start(page)
+    page.click("#enough")
     page.wait_for_selector("#cover", state="hidden")
     assert page.is_hidden("#pause")
+    assert page.is_hidden("#enough")
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 15)
     wait_for(lambda: int(page.get_attribute("#frame", "data-step")) > 20)
     page.click("#stop")
     (kept,) = wait_for(store.all)
     assert kept.outcome == "aborted"
+    assert page.text_content("#play") == "Play for a score"
+    assert page.text_content("#practise") == "Practise again"
+
+
+def test_single_choices_are_scored_in_series(open_page, store, monkeypatch):
+    monkeypatch.setattr("memorylab.web.catalogue.SERIES", 2)
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)
+    game = GameSpec("spot_diff_basic", scale={"seconds": 3, "room": 8, "corridor": 3})
+    with served(play_app(store, [game])) as place:
+        page = open_page(f"http://{place}/#sdb", PHONE, has_touch=True, is_mobile=True)
+        page.tap("#play")
+        page.wait_for_selector("text=Practice is over", timeout=60_000)
+        assert "You chose none; the " in page.text_content("#answer")
+        assert page.locator("#cover button").all_text_contents() == [
+            "Play for a score",
+            "Practise again",
+            "Another game",
+        ]
+        page.tap("#cover button.first")
+        page.wait_for_selector("text=Episode 1 of 2", timeout=20_000)
+        page.tap("text=Next episode")
+        page.wait_for_selector("text=Your score in 2 episodes", timeout=20_000)
+        for button in page.locator("#cover button").all():
+            box = button.bounding_box()
+            assert box["y"] + box["height"] <= PHONE["height"]
+        assert page.text_content("#cover button.first") == "Play again"
+    assert [kept.outcome for kept in store.all()] == ["finished", "finished"]
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE, LANDSCAPE], ids=["desk", "phone", "landscape"])
+@pytest.mark.parametrize("task", ["cd", "ti"])
+def test_what_is_needed_is_in_sight_on_every_screen(open_page, place, viewport, task):
+    page = open_practised(open_page, place, task, viewport, has_touch=viewport != DESK, is_mobile=viewport != DESK)
+    for button in ("#play", "#practise"):
+        box = page.locator(button).bounding_box()
+        assert 0 <= box["y"] < box["y"] + box["height"] <= viewport["height"]
+        assert page.evaluate(
+            f"""(() => {{ const b = document.querySelector("{button}").getBoundingClientRect();
+            return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2).id; }})()"""
+        ) == button.removeprefix("#")
+    assert "As in training" in page.text_content("#levels-first")
+    page.click("#practise")
+    page.wait_for_selector("#cover", state="hidden", timeout=60_000)
+    pad = page.locator("#pad button").all()
+    for one in (page.locator("#picture"), page.locator("#stop"), *pad):
+        box = one.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= viewport["width"]
+        assert 0 <= box["y"] < box["y"] + box["height"] <= viewport["height"]
+    assert page.locator("#picture").bounding_box()["width"] > 0.5 * min(viewport.values())
+    assert min(min(one.bounding_box()["width"], one.bounding_box()["height"]) for one in pad) >= 44
 
 
 def test_a_phone_shows_all_and_is_played_by_touch(open_page, place):
@@ -131,7 +206,7 @@ def test_a_phone_shows_all_and_is_played_by_touch(open_page, place):
     assert page.locator(".card").count() == 13
     page.tap("[data-task=transitive_inference]")
     assert page.evaluate(fits)
-    page.tap("#practise")
+    page.tap("#play")
     page.wait_for_selector("#cover", state="hidden", timeout=60_000)
     assert page.evaluate(fits)
     before = seen(page)
