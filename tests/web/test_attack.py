@@ -85,9 +85,13 @@ def test_pings_are_answered_but_not_without_end(store):
         for _ in range(5):
             assert socket.ping().wait(5)
         with pytest.raises(ConnectionClosed):
-            for _ in range(2000):
-                socket.ping()
-                time.sleep(0.001)
+            ping_often(socket)
+
+
+def ping_often(socket) -> None:
+    for _ in range(2000):
+        socket.ping()
+        time.sleep(0.001)
 
 
 # --- loading
@@ -141,11 +145,8 @@ def test_levels_that_are_played_stay_and_others_make_room(monkeypatch):
     monkeypatch.setattr(shelf, "MOST_BYTES", 500 << 20)
     loads: list[str] = []
     kept = Shelf(lambda game: loads.append(game.level) or level_of(177))
-    games = {
-        level: GameSpec("arbitrary_visuomotor_mapping", level) for level in ("train", "interpolate", "extrapolate")
-    }
-    train, interpolate, extrapolate = games.values()
-    more = GameSpec("arbitrary_visuomotor_mapping", "train_small")
+    levels = ("train", "interpolate", "extrapolate", "train_small")
+    train, interpolate, extrapolate, more = (GameSpec("arbitrary_visuomotor_mapping", level) for level in levels)
     with kept.seat(train):
         for game in (train, interpolate, extrapolate, interpolate, more):
             kept.take(game)
