@@ -356,14 +356,14 @@ def test_watch_opens_on_a_recall_worth_seeing_and_says_what_is_only_so_far(open_
     goes_on = Event()
     with served(watch_app(remembered({50: 40, 80: 70, 90: 20}, pays=85, wait=goes_on), seed=1)) as where:
         page = open_page(f"http://{where}/", PHONE)
-        page.wait_for_function("document.body.dataset.step === '50'")
+        wait_for(lambda: page.get_attribute("body", "data-step") == "50")
         assert page.text_content("#state") == "64 steps, score 0 so far"
         assert page.is_visible("#so-far")
         assert "so far: step 50" in page.text_content("#opened")
         assert page.text_content("#tracks > div:last-child .quiet") == "none so far"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
         goes_on.set()
-        page.wait_for_function("document.body.dataset.step === '80'")
+        wait_for(lambda: page.get_attribute("body", "data-step") == "80")
         assert page.text_content("#state") == "100 steps, score 1"
         assert page.is_hidden("#so-far")
         assert page.text_content("#opened") == (
@@ -379,7 +379,7 @@ def test_a_step_that_was_chosen_while_an_episode_loads_is_kept(open_page):
     goes_on = Event()
     with served(watch_app(remembered({50: 40, 80: 70}, pays=85, wait=goes_on), seed=1)) as where:
         page = open_page(f"http://{where}/")
-        page.wait_for_function("document.body.dataset.step === '50'")
+        wait_for(lambda: page.get_attribute("body", "data-step") == "50")
         page.keyboard.press("Home")
         goes_on.set()
         wait_for(lambda: page.text_content("#state") == "100 steps, score 1")
