@@ -366,6 +366,7 @@ def test_watch_opens_on_a_recall_worth_seeing_and_says_what_is_only_so_far(open_
         wait_for(lambda: page.get_attribute("body", "data-step") == "80")
         assert page.text_content("#state") == "100 steps, score 1"
         assert page.is_hidden("#so-far")
+        assert page.locator("#recalled li").count() == 2  # no room for what it never recalls
         assert page.text_content("#opened") == (
             "Opened on the recall that is most worth seeing: step 80. |◀ goes to the start."
         )

@@ -4,7 +4,7 @@ import { $, element } from "./dom.js";
 
 const STEPS_PER_SECOND = 15;
 const LOADING_MS = 400;
-const RECALL_ROWS = 10;
+const FEW = 4; // neighbours, whose pictures may be large
 const LONG_AGO = 2 * STEPS_PER_SECOND; // what is nearer is hardly memory
 const HUES = ["#1d5f9e", "#6ba3d6", "#237a4b", "#8cc9a1", "#9a948a", "#b98a2f", "#8a5aa8", "#c59bd8", "#b0b0b0"];
 const recordedHere = $("recorded");
@@ -94,7 +94,6 @@ function begin() {
   [$("picture").height, $("picture").width] = [facts.height, facts.width];
   $("another").hidden = !facts.is_live || Boolean(facts.is_only);
   makeBars();
-  makeThumbnails();
 }
 
 function grown() {
@@ -113,6 +112,7 @@ function grown() {
   $("so-far").hidden = isWhole;
   received = new Float64Array(steps.length);
   steps.forEach((step, t) => step.ages.forEach((age, j) => { received[t - age] += step.weights[j]; }));
+  makeThumbnails(Math.max(...steps.map((step) => step.ages.length)));
   makeTracks(thinks, remembers);
   if (remembers && !hasChosen && !isRunning) openOnRecall();
   show();
@@ -167,8 +167,11 @@ function showBars(step) {
   });
 }
 
-function makeThumbnails() {
-  $("recalled").replaceChildren(...Array.from({ length: RECALL_ROWS }, () => {
+function makeThumbnails(number) {
+  // As many as the agent recalls at once at most, so that the panel keeps its size and has no room to spare.
+  if ($("recalled").children.length === number) return;
+  $("recalled").classList.toggle("few", number <= FEW);
+  $("recalled").replaceChildren(...Array.from({ length: number }, () => {
     const bar = element("span", { className: "weight" }, element("i"));
     const button = element("button", {}, element("canvas", { className: "pixels" }), bar, element("b"), element("small"));
     button.firstChild.width = facts.width;
@@ -179,9 +182,6 @@ function makeThumbnails() {
 
 function showRecalled(step) {
   const places = [...$("recalled").children];
-  while (places.length < step.ages.length) { // more neighbours than usual
-    places.push($("recalled").appendChild(places[0].cloneNode(true)));
-  }
   places.forEach((place, j) => {
     const age = step.ages[j];
     place.classList.toggle("empty", age === undefined);
