@@ -135,7 +135,7 @@ class PlayedGame:
     @property
     def looked_away(self) -> bool:
         """Whether that ended the episode."""
-        return "off_panel" in self.record.dtype.names and self.record["off_panel"] > OFF_PANEL_FRAMES
+        return "off_panel" in self.record.dtype.names and bool(self.record["off_panel"] > OFF_PANEL_FRAMES)
 
     def counted(self) -> dict[str, Any] | None:
         """What is counted, and up to how many."""

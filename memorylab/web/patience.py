@@ -22,9 +22,14 @@ class PromptHttp(H11Protocol):
         super().connection_made(transport)
         self.since = self.loop.time()
         self.patience = self.loop.call_later(SILENT_SECONDS, transport.close)
-        silent = [one for one in self.connections if isinstance(one, PromptHttp) and one.headers is None]
+        silent = [one for one in self.connections if isinstance(one, PromptHttp) and one.is_silent]
         if len(silent) > MAX_SILENT:
             min(silent, key=lambda one: one.since).transport.close()
+
+    @property
+    def is_silent(self) -> bool:
+        """Open, and has never asked for anything."""
+        return self.headers is None and not self.transport.is_closing()
 
     def handle_events(self) -> None:
         """A whole request came if it left its headers here."""

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Literal
 
 from starlette.applications import Starlette
@@ -79,8 +80,8 @@ class Room:
         waited longest has to go."""
         waiting = asyncio.create_task(seat.first("begin", BEGIN_SECONDS))
         self.undecided.append(waiting)
-        if len(self.undecided) > MAX_UNDECIDED:
-            self.undecided[0].cancel()
+        for longest in islice(self.undecided, max(len(self.undecided) - MAX_UNDECIDED, 0)):
+            longest.cancel()
         try:
             await asyncio.wait([waiting])
             return None if waiting.cancelled() else waiting.result()

@@ -71,6 +71,7 @@ def test_whoever_does_not_ask_or_asks_by_halves_is_hung_up_on(store, monkeypatch
 def test_whoever_does_not_say_what_to_play_takes_no_seat(store, monkeypatch):
     monkeypatch.setattr(play, "MAX_PLAYERS", 1)
     monkeypatch.setattr(play, "MAX_UNDECIDED", 3)
+    monkeypatch.setattr(play, "BEGIN_SECONDS", 100.0)  # a level may have to be compiled
     with served(play_app(store)) as place, ExitStack() as stack:
         idle = [stack.enter_context(sit_down(place)) for _ in range(5)]
         assert [close_reason(one) for one in idle[:2]] == [1013, 1013]
