@@ -101,7 +101,7 @@ def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(ope
     assert page.text_content("#score") == "1"
     assert page.text_content("#count") == "1 of 50"
 
-    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)  # nothing is left to aim at
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 75)  # nothing is left to aim at
     page.keyboard.down("ArrowUp")  # look at the ceiling until the episode is over
     page.wait_for_selector("#warning:has-text('Look back at the panel: the episode ends in')")
     page.wait_for_selector("#final-score", timeout=30_000)
@@ -134,7 +134,7 @@ def test_the_first_episode_is_practice_and_stopping_keeps_a_scored_one_apart(ope
     page.click("#stop")
     assert page.is_visible("#briefing")
     assert page.text_content("#play") == "Practise, then play for a score"  # a glance is no practice
-    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 75)
     start(page)
     page.click("#enough")
     page.wait_for_selector("#cover", state="hidden")
@@ -151,7 +151,7 @@ def test_the_first_episode_is_practice_and_stopping_keeps_a_scored_one_apart(ope
 
 def test_single_choices_are_scored_in_series(open_page, store, monkeypatch):
     monkeypatch.setattr("memorylab.web.catalogue.SERIES", 2)
-    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 150)
+    monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 75)
     game = GameSpec("spot_diff_basic", scale={"seconds": 3, "room": 8, "corridor": 3})
     with served(play_app(store, [game])) as place:
         page = open_page(f"http://{place}/#sdb", PHONE, has_touch=True, is_mobile=True)
