@@ -7,12 +7,12 @@ from memorylab.tasks.stepping import ENDED
 from memorylab.web.game import PlayedGame
 from memorylab.world.materials import MATERIALS
 
-EDGES = ("the top button", "the bottom button", "the left button", "the right button")
+EDGES = ("the top button", "the bottom button", "the left-hand button", "the right-hand button")
 BUTTONS = {  # what the buttons of a task stand for, in its own order
     "arbitrary_visuomotor_mapping": EDGES,
     "what_then_where": EDGES,
-    "continuous_recognition": ("new, the left button", "seen before, the right button"),
-    "change_detection": ("something changed, the left button", "all the same, the right button"),
+    "continuous_recognition": ("new, the left-hand button", "seen before, the right-hand button"),
+    "change_detection": ("something changed, the left-hand button", "all the same, the right-hand button"),
 }
 MATERIAL_NAMES = {number: name.lower() for name, number in MATERIALS.items()}
 

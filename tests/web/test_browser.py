@@ -120,7 +120,7 @@ def test_an_avm_trial_by_keyboard_pays_and_the_episode_is_found_and_replayed(ope
 
 def test_the_first_episode_is_practice_and_stopping_keeps_a_scored_one_apart(open_page, place, store, monkeypatch):
     page = open_page(f"http://{place}/#ti")
-    assert page.text_content("#play") == "Practise, then play for a score"
+    page.wait_for_selector("#play:text('Practise, then play for a score')")
     assert page.is_hidden("#practise")
     start(page)
     page.click("#pause")
@@ -136,6 +136,9 @@ def test_the_first_episode_is_practice_and_stopping_keeps_a_scored_one_apart(ope
     assert page.text_content("#play") == "Practise, then play for a score"  # a glance is no practice
     monkeypatch.setattr("memorylab.web.play.STEP_SECONDS", 1 / 75)
     start(page)
+    page.wait_for_selector("#enough:visible", timeout=20_000)
+    box = page.locator("#enough").bounding_box()
+    assert box["y"] + box["height"] <= DESK["height"]
     page.click("#enough")
     page.wait_for_selector("#cover", state="hidden")
     assert page.is_hidden("#pause")

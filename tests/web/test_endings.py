@@ -69,14 +69,14 @@ def test_the_higher_one_of_the_last_pair_is_named():
 
 def test_the_answer_to_the_last_trial_is_named():
     said = right_answer(played_by("cr", "remembering", trials=1))
-    assert said == "The answer to the last trial: new, the left button; as you said."
+    assert said == "The answer to the last trial: new, the left-hand button; as you said."
     assert right_answer(PlayedGame(GameSpec("continuous_recognition"), 1)) is None  # nothing was asked yet
     game = PlayedGame(GameSpec("continuous_recognition", scale={"trials": 2}), 1)
     action = np.zeros(1, np.int64)
     while game.record["correct"] < 0:
         game.batch.act("remembering", action)
         game.step(int(action[0]))
-    assert right_answer(game) == "The last trial was still open; its answer: new, the left button."
+    assert right_answer(game) == "The last trial was still open; its answer: new, the left-hand button."
     assert right_answer(PlayedGame(GameSpec("visible_goal_with_buildings"), 1)) is None
 
 
