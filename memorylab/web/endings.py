@@ -1,5 +1,6 @@
 """How an episode ended, in words for whoever played it: what the right answer was."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from memorylab.tasks.psychlab.trial import FIXATE, REST
@@ -39,7 +40,7 @@ def last_trial(record: Any, buttons: tuple[str, ...]) -> str:
     return f"The answer to the last trial: {right}; {chosen}."
 
 
-def difference(record: Any, figures: dict[str, str] | None) -> str:
+def difference(record: Any, figures: Mapping[str, str] | None) -> str:
     """Which block differed in the second room, and how: in colour, or in the figure that it moved in."""
     altered, choice = int(record["altered"]), int(record["choice"])
     before, after = (like(record["stimulus"][room, altered], figures) for room in range(2))
@@ -54,7 +55,7 @@ def difference(record: Any, figures: dict[str, str] | None) -> str:
     return f"You walked into the {block_name(record, choice, bool(figures))} one; {right}."
 
 
-def like(stimulus: int, figures: dict[str, str] | None) -> str:
+def like(stimulus: int, figures: Mapping[str, str] | None) -> str:
     """A colour, or the name of a figure: those of training come first, then those held out."""
     if figures is None:
         return MATERIAL_NAMES[int(stimulus)]
