@@ -31,7 +31,7 @@ from memorylab.tasks.task import TASKS, find_task
 
 STEPS_PER_SECOND = 15
 KEY_SECONDS = 1 / 3
-HEADER = struct.Struct("<IIffI")
+HEADER = struct.Struct("<IIffIf")
 
 
 class Player:

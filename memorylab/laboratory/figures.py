@@ -41,6 +41,7 @@ MODEL_ORDER = (
     "ff+mem+rec",
     "mra-njb",
 )
+TASK_INCHES = 0.64  # of a heat map: thirteen tasks can still be read on a page
 DRAWN_POINTS = 200  # of a curve
 HIGHEST_COLOUR: dict[Kind, float] = {"human": 150.0, "memory": 100.0}  # what is above has the same colour
 SCORE_NAMES: dict[Kind, str] = {"human": "human-normalised score, %", "memory": "memory score, %"}
@@ -70,7 +71,7 @@ def heat_map(
     found: Cells, models: Sequence[str], tasks: Sequence[str], with_errors: bool = False, kind: Kind = "human"
 ) -> Figure:
     """Models by tasks, a panel per level; a missing cell is hatched and says so."""
-    width = 2.6 + 0.82 * len(tasks)
+    width = 2.6 + TASK_INCHES * len(tasks)
     panel = 0.55 + 0.3 * len(models) * (1.25 if with_errors else 1)
     figure, panels = plt.subplots(3, 1, figsize=(width, 3 * panel + 1.9), sharex=True)
     for axes, level in zip(panels, PAPER_LEVELS, strict=True):
@@ -90,6 +91,37 @@ def heat_map(
     bar.set_label(SCORE_NAMES[kind])
     bar.outline.set_visible(False)
     return figure
+
+
+def beside(ours: Cells, theirs: Cells, models: Sequence[str], tasks: Sequence[str]) -> Figure:
+    """Ours and the paper's scores of the same models: two cells a task, ours on the left and its own in italics."""
+    width = 2.2 + TASK_INCHES * len(tasks)
+    figure, panels = plt.subplots(3, 1, figsize=(width, 3 * (0.55 + 0.3 * len(models)) + 1.9), sharex=True)
+    for axes, level in zip(panels, PAPER_LEVELS, strict=True):
+        axes.set_xlim(-0.55, len(tasks) - 0.45)
+        axes.set_ylim(len(models) - 0.5, -0.5)
+        for row, model in enumerate(models):
+            for column, task in enumerate(tasks):
+                own, published = ours.get((task, model, level)), theirs.get((task, untaught(model), level))
+                half_cell(axes, row, column - 0.46, percent_of(own, "human"), "normal")
+                half_cell(axes, row, column, percent_of(published, "human"), "italic")
+        axes.set_yticks(range(len(models)), models)
+        axes.set_title(f"{LEVEL_TITLES[level]}: ours | the paper's", loc="left", fontsize=10, fontweight="bold")
+        axes.tick_params(length=0)
+        axes.spines[:].set_visible(False)
+    panels[-1].set_xticks(range(len(tasks)), [short(task) for task in tasks], rotation=35, ha="right")
+    figure.tight_layout()
+    return figure
+
+
+def half_cell(axes: Axes, row: int, left: float, percent: Average | None, style: str) -> None:
+    """A coloured half of a cell with its number, or a dash on grey."""
+    highest = HIGHEST_COLOUR["human"]
+    colour = plt.get_cmap("cividis")(percent.mean / highest) if percent else "0.94"
+    axes.add_patch(plt.Rectangle((left, row - 0.46), 0.46, 0.92, facecolor=colour, linewidth=0))
+    ink = "0.45" if percent is None else "white" if percent.mean < 0.55 * highest else "black"
+    text = f"{round(percent.mean)}" if percent else "-"
+    axes.text(left + 0.23, row, text, ha="center", va="center", fontsize=8, fontstyle=style, color=ink)
 
 
 def percent_of(cell: Cell | None, kind: Kind) -> Average | None:

@@ -3,9 +3,10 @@
 import base64
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ img { max-width: 100%; height: auto; } .maps { display: flex; flex-wrap: wrap; g
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
 th { font-weight: 600; white-space: normal; vertical-align: bottom; }
-th:first-child, td:first-child { text-align: left; }
+tbody td:first-child, tr:first-child th:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+th[colspan] { text-align: center; } .starts { border-left: 1px solid var(--line); }
 .notes { border-left: 4px solid #E69F00; padding: .1rem 1rem; background: #fdf7ea; overflow-wrap: anywhere; }
 code { background: #f1f4f8; padding: .05rem .3rem; border-radius: 3px; font-size: .92em; }
+@media (max-width: 45rem) { figure .scroll img { max-width: 60rem; } }
 @media print { nav { display: none; } figure { break-inside: avoid; } }
 """
 
@@ -51,9 +54,20 @@ class Table:
 
     def html(self) -> str:
         """For the page."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
-        return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        return f'<div class="scroll"><table><thead>{self.head()}</thead><tbody>{body}</tbody></table></div>'
+
+    def head(self) -> str:
+        """Columns whose names begin alike, as in "Train, ours" and "Train, paper", stand below a heading they share."""
+        above = below = ""
+        for group, names in groupby(self.header, lambda name: name.partition(", ")[0]):
+            own = [name.partition(", ")[2] for name in names]
+            if len(own) == 1:
+                above += f'<th rowspan="2">{escape(", ".join(filter(None, [group, *own])))}</th>'
+            else:
+                above += f'<th colspan="{len(own)}" class="starts">{escape(group)}</th>'
+                below += "".join(f"<th>{escape(name)}</th>" for name in own)
+        return f"<tr>{above}</tr><tr>{below}</tr>" if below else f"<tr>{above}</tr>".replace(' rowspan="2"', "")
 
     def latex(self) -> str:
         """For a paper."""
@@ -112,6 +126,7 @@ class Page:
         """A picture that is a file already."""
         data = base64.b64encode(path.read_bytes()).decode()
         image = f'<img src="data:image/png;base64,{data}" alt="{escape(caption)}" loading="lazy">'
+        image = image if kind == "map" else f'<div class="scroll">{image}</div>'  # figures are too wide for a phone
         text = f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>"
         if kind == "map" and self.parts[-1].startswith('<div class="maps">'):
             self.parts[-1] = self.parts[-1].removesuffix("</div>") + text + "</div>"
@@ -120,7 +135,7 @@ class Page:
 
     def write(self, out: Path) -> Path:
         """Its path."""
-        items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        items = "".join(map(note_item, alike(self.notes)))
         notes = f'<div class="notes"><p>What to know about these runs:</p><ul>{items}</ul></div>' if items else ""
         with replacing(out / "report.html") as temporary:
             temporary.write_text(
@@ -131,6 +146,28 @@ class Page:
                 **TEXT,
             )
         return out / "report.html"
+
+
+VARYING = re.compile(r"^.+? on \S+|\S*[\d/_]\S*|\(.*?\)")  # names, paths and numbers in a note
+FEW_NOTES = 2  # alike; more of them are folded
+
+
+def alike(notes: Iterable[str]) -> list[list[str]]:
+    """Notes that say the same of different runs, together; each once."""
+    groups: dict[str, list[str]] = {}
+    for note in dict.fromkeys(notes):
+        groups.setdefault(VARYING.sub("", note), []).append(note)
+    return list(groups.values())
+
+
+def note_item(notes: Sequence[str]) -> str:
+    """One line of the page, whatever the number; the rest unfolds."""
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    if len(notes) <= FEW_NOTES:
+        return items
+    rest = "".join(f"<li>{escape(note)}</li>" for note in notes[1:])
+    more = f"{escape(notes[0])}; and {len(notes) - 1} more like this"
+    return f"<li><details><summary>{more}</summary><ul>{rest}</ul></details></li>"
 
 
 def marked(text: str) -> str:

@@ -1,12 +1,20 @@
 """Sections of a report that show scores: ranking, heat map, rewards, tables."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from memorylab.laboratory import figures
 from memorylab.laboratory.findings import MISSING, Findings, paper_cells, shown
-from memorylab.laboratory.human_normalised import averages, snapshot, sorted_models, sorted_tasks
+from memorylab.laboratory.human_normalised import (
+    Average,
+    Cell,
+    Kind,
+    averages,
+    snapshot,
+    sorted_models,
+    sorted_tasks,
+)
 from memorylab.laboratory.page import Page, Table
 from memorylab.laboratory.references import Reference, paper_ranking, paper_scores, scripted_players
 from memorylab.runs.config import NO_TEACHER, untaught
@@ -18,33 +26,50 @@ WITHOUT_MEMORY = {"what_then_where": 50.0, "change_detection": 47.1}  # studies/
 
 def ranking(f: Findings, page: Page) -> None:
     """Average scores of the models, beside the paper's."""
-    mean, memory, paper = averages(f.cells), averages(f.cells, "memory"), paper_ranking()
-    same_tasks = averages(paper_cells(f.tasks, f.yardstick))
-    titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
-    ours = Table(["model", "tasks", *titles, "gap", *(f"memory score, {title}" for title in titles)])
-    theirs = Table(["model", *(f"{part}, {title}" for part in ("paper", "paper, these tasks") for title in titles)])
-    for model in f.models:
-        own, remembered = ([of.get((model, level)) for level in PAPER_LEVELS] for of in (mean, memory))
-        published, computed = (
-            [of.get((untaught(model), level)) for level in PAPER_LEVELS] for of in (paper, same_tasks)
-        )
-        gap = f"{own[0].mean - own[2].mean:.1f}" if own[0] and own[2] else MISSING
-        tasks = str(own[0].tasks if own[0] else 0)
-        ours.add(model, tasks, *(shown(a, 1) for a in own), gap, *(shown(a, 1) for a in remembered))
-        theirs.add(model, *(shown(a, 1) for a in (*published, *computed)))
     page.section(
         "Ranking",
-        "Average human-normalised score over the tasks that a model has, ± standard error over seeds. The gap is train "
-        "less holdout extrapolate. The memory score counts our forgetting player as 0 and our remembering one as 100: "
-        "the share of what memory can give that was gained. `paper` is its ranking table, over all thirteen tasks; "
-        "`these tasks` is computed from its reward tables in the same way and on the same tasks as ours.",
+        "Average human-normalised score over the tasks that a model has, ± standard error over seeds; `paper` is "
+        "computed from its reward tables in the same way and on the same tasks. The gap is train less holdout "
+        "extrapolate. Then the memory score, which counts our forgetting player as 0 and our remembering one as 100: "
+        "the share of what memory can give that was gained. Last the paper's own ranking, over all thirteen tasks.",
     )
-    page.table(ours, f.out, "ranking")
-    page.table(theirs, f.out, "ranking_paper")
+    page.table(ranked(f, "human", "model"), f.out, "ranking")
+    page.table(ranked(f, "memory", "memory score"), f.out, "ranking_memory")
+    page.table(published_ranking(f.models), f.out, "ranking_paper")
     page.figure(
-        figures.average_scores(mean, memory, f.models), f.out, "averages",
+        figures.average_scores(averages(f.cells), averages(f.cells, "memory"), f.models), f.out, "averages",
         "Average scores on the three levels, and the gap",
     )  # fmt: skip
+
+
+def ranked(f: Findings, kind: Kind, title: str) -> Table:
+    """Ours and the paper's in pairs, level by level, both over the tasks that we have."""
+    columns = [*(figures.LEVEL_TITLES[level] for level in PAPER_LEVELS), "gap"]
+    table = Table([title, "tasks", *(f"{column}, {whose}" for column in columns for whose in ("ours", "paper"))])
+    ours, paper = averages(f.cells, kind), paper_cells(f.tasks, f.yardstick)
+    for model in f.models:
+        same = averages({key: c for key, c in paper.items() if (c.task, model, c.level) in f.cells}, kind)
+        own = [ours.get((model, level)) for level in PAPER_LEVELS]
+        theirs = [same.get((untaught(model), level)) for level in PAPER_LEVELS]
+        pairs = [(shown(a, 1), shown(b, 1)) for a, b in zip(own, theirs, strict=True)]
+        pairs.append((gap(own), gap(theirs)))
+        table.add(model, str(own[0].tasks if own[0] else 0), *(text for pair in pairs for text in pair))
+    return table
+
+
+def gap(averages: Sequence[Average | None]) -> str:
+    """Train less holdout extrapolate."""
+    train, *_, extrapolate = averages
+    return f"{train.mean - extrapolate.mean:.1f}" if train and extrapolate else MISSING
+
+
+def published_ranking(models: Iterable[str]) -> Table:
+    """As the paper's ranking table has it."""
+    paper = paper_ranking()
+    table = Table(["paper's ranking", *(figures.LEVEL_TITLES[level] for level in PAPER_LEVELS)])
+    for model in models:
+        table.add(model, *(shown(paper.get((untaught(model), level)), 1) for level in PAPER_LEVELS))
+    return table
 
 
 def heat_map(f: Findings, page: Page) -> None:
@@ -65,7 +90,14 @@ def heat_map(f: Findings, page: Page) -> None:
     theirs = paper_cells(f.tasks, f.yardstick)
     if not theirs:  # it has none of these tasks
         return
-    page.section("The paper's scores", "Its reward tables, drawn in the same way for the same tasks.")
+    page.section(
+        "Beside the paper",
+        "Human-normalised score in percent: in each pair ours stands on the left and the paper's, from its reward "
+        "tables, on the right. Below all of its models on these tasks.",
+    )
+    page.figure(
+        figures.beside(f.cells, theirs, f.models, f.tasks), f.out, "heat_map_beside", "Ours and the paper's, in pairs"
+    )
     page.figure(
         figures.heat_map(theirs, sorted_models(theirs), sorted_tasks(theirs)), f.out, "heat_map_paper",
         "Heat map of the paper's reward tables",
@@ -94,17 +126,23 @@ def rewards(f: Findings, page: Page) -> None:
     )
     titles = [figures.LEVEL_TITLES[level] for level in PAPER_LEVELS]
     for task in f.tasks:
-        table = Table([figures.short(task), "seeds", *titles, *(f"paper, {title}" for title in titles)])
+        pairs = [f"{title}, {whose}" for title in titles for whose in ("ours", "paper")]
+        table = Table([figures.short(task), "seeds", *pairs])
         for model in f.models:
             own = [f.cells.get((task, model, level)) for level in PAPER_LEVELS]
             seeds = max(len(cell.scores) if cell else 0 for cell in own)
             theirs = [paper.get((task, untaught(model), level)) for level in PAPER_LEVELS]
-            table.add(model, str(seeds), *(shown(score, 2) for score in (*own, *theirs)))
+            table.add(model, str(seeds), *in_pairs(own, theirs))
         for player in ("random", "forgetting", "remembering", "human"):
             ours = [ours_of(f, task, player, level) for level in PAPER_LEVELS]
             theirs = [paper.get((task, player, level)) for level in PAPER_LEVELS]
-            table.add(player, "", *(shown(score, 2) for score in (*ours, *theirs)))
+            table.add(player, "", *in_pairs(ours, theirs))
         page.table(table, f.out, f"rewards_{find_task(task).short}")
+
+
+def in_pairs(ours: Sequence[Cell | Reference | None], theirs: Sequence[Reference | None]) -> list[str]:
+    """Level by level, ours and the paper's."""
+    return [shown(score, 2) for pair in zip(ours, theirs, strict=True) for score in pair]
 
 
 def ours_of(f: Findings, task: str, player: str, level: str) -> Reference | None:

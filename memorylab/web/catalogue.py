@@ -10,10 +10,13 @@ from starlette.routing import Route
 
 from memorylab.envs.spec import GameSpec, scale_texts
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import find_task, task_names
+from memorylab.tasks.task import Task, find_task, task_names
 from memorylab.web.cards import draw_card
 from memorylab.web.game import actions_of
+from memorylab.web.level_names import level_title
 from memorylab.web.pages import CARDS, fixed_route
+
+SERIES = 10  # episodes in a row, where one is a single choice
 
 
 def every_task() -> list[GameSpec]:
@@ -26,8 +29,8 @@ def described(game: GameSpec) -> dict[str, Any]:
     task = find_task(game.task)
     scales = {name: task.scales_of(name, **game.scale) for name in LEVELS}
     levels = [
-        {"name": name, "stimuli": level.stimuli, "scale": " or ".join(scale.text() for scale in scales[name])}
-        for name, level in LEVELS.items()
+        {"name": name, "title": level_title(task.name, name), "scale": " or ".join(s.text() for s in scales[name])}
+        for name in LEVELS
     ]
     own = [*scale_texts(game.scale), *(["own stimuli"] if game.stimuli else [])]  # the folder is nobody's business
     return {
@@ -38,7 +41,13 @@ def described(game: GameSpec) -> dict[str, Any]:
         "instructions": task.instructions,
         "actions": actions_of(task),
         "levels": levels,
+        "series": SERIES if is_one_choice(task) else 1,
     }
+
+
+def is_one_choice(task: Task) -> bool:
+    """Whether an episode is a single choice, so that one says little of who played."""
+    return "right_choice" in task.report and task.counter is None
 
 
 def catalogue_route(games: Sequence[GameSpec]) -> Route:

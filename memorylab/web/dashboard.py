@@ -2,8 +2,10 @@
 
 import math
 import time
+from collections.abc import Set
 from contextlib import suppress
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from starlette.applications import Starlette
@@ -18,6 +20,8 @@ from memorylab.web.pages import page_routes
 MAX_POINTS = 300  # of a curve; more cannot be seen
 MAX_DEPTH = 3
 LONGEST = 200  # of a text from a file
+RATE = "steps_per_second"
+RECENT_ROWS = 12  # about a minute
 ACTIVE_SECONDS = 120.0  # a run that wrote within this time is going on
 Curve = list[list[float]]
 
@@ -65,8 +69,10 @@ class Runs:
         facts["model"] = shown(model_name(config)) if "model" in config else ""
         rows = RunFolder(folder).read_metrics()
         stage = rows[-1].get("stage", "") if rows else ""
-        found = {"stage": shown(stage), "curves": curves(rows), "levels": levels(folder)}
-        return {"name": self.name(folder), **facts, **found}
+        scored = levels(folder)
+        rows = without_evaluations(rows, {point[0] for curve in scored.values() for point in curve})
+        told = {"stage": shown(stage), "rate": recent_rate(rows), "curves": curves(rows), "levels": scored}
+        return {"name": self.name(folder), **facts, **told}
 
     def name(self, folder: Path) -> str:
         """Where it is below the folder of all runs."""
@@ -90,6 +96,23 @@ def curves(rows: list[dict[str, str]]) -> dict[str, Curve]:
             if name != "step" and len(name) < LONGEST and step is not None and value is not None:
                 found.setdefault(name, []).append([step, value])
     return found
+
+
+def without_evaluations(rows: list[dict[str, str]], evaluated: Set[float]) -> list[dict[str, str]]:
+    """Rows whose time went into an evaluation tell no rate: nothing was trained meanwhile."""
+    kept, waiting = [], sorted(evaluated)
+    for row in rows:
+        step = as_number(row.get("step"))
+        due = [mark for mark in waiting if step is not None and mark <= step]
+        waiting = waiting[len(due) :]
+        kept.append({name: text for name, text in row.items() if not due or name != RATE})
+    return kept
+
+
+def recent_rate(rows: list[dict[str, str]]) -> float | None:
+    """Steps a second, as of late."""
+    rates = [rate for row in rows if (rate := as_number(row.get(RATE))) is not None]
+    return median(rates[-RECENT_ROWS:]) if rates else None
 
 
 def thinned(rows: list[Any]) -> list[Any]:

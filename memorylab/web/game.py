@@ -4,23 +4,23 @@ import secrets
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
+from memorylab.tasks.psychlab.trial import OFF_PANEL_FRAMES
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
 from memorylab.tasks.task import Task
+from memorylab.web.shelf import Shelf
 from memorylab.world.rng import SEED_BITS
 from memorylab.world.walking import STICKS
 
 VIEWS = {"agent": (72, 96), "sharper": (144, 192)}
 NOTHING = "nothing"
+WARNING_FRAMES = FRAMES_PER_SECOND  # a glance past a button is shorter
 EVERYONE = np.ones(1, np.bool_)
-loading = Lock()
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ def new_seed() -> int:
     return secrets.randbits(SEED_BITS)
 
 
-@lru_cache(maxsize=16)
-def loaded(game: GameSpec) -> EnvBatch:
+def load(game: GameSpec) -> EnvBatch:
     """A game that others are copied from: compiled, with its stimuli, which take seconds to load."""
     batch = EnvBatch(game, 1, threads=1)
     batch.begin(batch.seed([0]), EVERYONE, batch.pictures)
@@ -57,10 +56,12 @@ def loaded(game: GameSpec) -> EnvBatch:
     return batch
 
 
+shelf = Shelf(load)
+
+
 def new_batch(game: GameSpec) -> EnvBatch:
     """One game that nobody else plays."""
-    with loading:
-        batch = loaded(game)
+    batch = shelf.take(game)
     return deepcopy(batch, {id(batch.stimuli): batch.stimuli})  # stimuli are only read: all copies share them
 
 
@@ -123,6 +124,18 @@ class PlayedGame:
     def seconds_left(self) -> float:
         """By the clock of the game."""
         return self.seconds - float(self.record["frame"]) / FRAMES_PER_SECOND
+
+    @property
+    def seconds_away_left(self) -> float:
+        """How long a gaze that has left the panel may stay away before that ends the episode; 0 while there is nothing
+        to warn of."""
+        away = int(self.record["off_panel"]) if "off_panel" in self.record.dtype.names else 0
+        return 0.0 if away < WARNING_FRAMES else max(OFF_PANEL_FRAMES + 1 - away, 1) / FRAMES_PER_SECOND
+
+    @property
+    def looked_away(self) -> bool:
+        """Whether that ended the episode."""
+        return "off_panel" in self.record.dtype.names and bool(self.record["off_panel"] > OFF_PANEL_FRAMES)
 
     def counted(self) -> dict[str, Any] | None:
         """What is counted, and up to how many."""

@@ -45,7 +45,8 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self.token is None:
-            if host.rpartition(":")[0] not in self.hosts and host not in self.hosts:
+            name, _, port = host.rpartition(":")
+            if host not in self.hosts and not (name in self.hosts and port.isascii() and port.isdigit()):
                 return "This server answers to this machine's own names only."
         elif not any(secrets.compare_digest(self.token.encode(), given) for given in self.tokens(scope, headers)):
             return "The link needs its token: open the whole link that memorylab printed."

@@ -5,16 +5,15 @@ the last few, newer pictures replace each other and only the latest waits, so a 
 """
 
 import asyncio
-import json
 import logging
 import struct
 import time
-import unicodedata
 import zlib
 from collections import deque
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any, Literal
 
 from starlette.applications import Starlette
@@ -24,52 +23,79 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketDiscon
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import STEPS_PER_SECOND
 from memorylab.laboratory.references import paper_scores
-from memorylab.tasks.levels import LEVELS
 from memorylab.web.catalogue import card_route, catalogue_route, every_task
-from memorylab.web.game import VIEWS, PlayedGame, actions_of, new_seed
+from memorylab.web.endings import right_answer
+from memorylab.web.game import VIEWS, actions_of
+from memorylab.web.loading import Loading
+from memorylab.web.messages import Refused, understood
 from memorylab.web.pages import page_routes
 from memorylab.web.store import EpisodeStore
 
 MAX_PLAYERS = 40
+MAX_UNDECIDED = 60  # connections that have not asked for a game yet
 MAX_UNDRAWN = 3  # pictures on their way to a client
 MAX_BAD_MESSAGES = 10
 MAX_MESSAGES_PER_SECOND = 100
-MAX_NAME = 40
 BEGIN_SECONDS = 10.0  # a connection that asks for no game is closed
 START_SECONDS = 60.0  # a player who does not start frees the game
 PAUSE_SECONDS = 600.0
 SHORTEST_RECORD = STEPS_PER_SECOND  # an episode aborted within its first second tells nothing
 STEP_SECONDS = 1 / STEPS_PER_SECOND
-HEADER = struct.Struct("<IIffI")  # step, latest key message heard, score, seconds left, count
+HEADER = struct.Struct("<IIffIf")  # step, latest key message heard, score, seconds left, count, see seconds_away_left
 
 log = logging.getLogger("memorylab.web")
 Outcome = Literal["finished", "aborted"]
 
 
-class Refused(Exception):
-    """A message that is not one a player's page would send now."""
-
-
 class Room:
-    """Everyone at play."""
+    """Everyone at play, and those who have not said yet what they want."""
 
     def __init__(self, store: EpisodeStore, games: Sequence[GameSpec]):
         self.store = store
         self.games = {game.task: game for game in games}
+        self.loading = Loading()
         self.players = 0
+        self.undecided: deque[asyncio.Task] = deque()  # who has waited longest comes first
 
     async def enter(self, socket: WebSocket) -> None:
         """A seat for one more until they leave, if there is one."""
         await socket.accept()
-        if self.players >= MAX_PLAYERS:
-            await socket.send_json({"say": "refused", "why": "All places are taken; try again in a few minutes."})
-            await socket.close(1013)
-            return
-        self.players += 1
+        seat = Seat(socket, self.store, self.games, self.loading)
         try:
-            await Seat(socket, self.store, self.games).play()
+            asked = None if self.is_full else await self.decided(seat)
+            if self.is_full:
+                await seat.turn_away("All places are taken; try again in a few minutes.")
+            elif asked is not None:
+                await self.seated(seat, asked)
         except (WebSocketDisconnect, WebSocketDisconnected, TimeoutError):
             log.debug("a player has left")
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all seats are taken."""
+        return self.players >= MAX_PLAYERS
+
+    async def decided(self, seat: "Seat") -> dict[str, Any] | None:
+        """What they want to play. Those who say nothing take no seat, and where there are too many of them, who has
+        waited longest has to go."""
+        waiting = asyncio.create_task(seat.first("begin", BEGIN_SECONDS))
+        self.undecided.append(waiting)
+        for longest in islice(self.undecided, max(len(self.undecided) - MAX_UNDECIDED, 0)):
+            longest.cancel()
+        try:
+            await asyncio.wait([waiting])
+            return None if waiting.cancelled() else waiting.result()
+        finally:
+            self.undecided.remove(waiting)
+            waiting.cancel()
+            if waiting.cancelled():
+                await seat.socket.close(1013)
+
+    async def seated(self, seat: "Seat", asked: dict[str, Any]) -> None:
+        """From the game they chose to its end."""
+        self.players += 1
+        try:
+            await seat.play(asked)
         finally:
             self.players -= 1
 
@@ -77,28 +103,38 @@ class Room:
 class Seat:
     """One player and one episode."""
 
-    def __init__(self, socket: WebSocket, store: EpisodeStore, games: Mapping[str, GameSpec]):
-        self.socket, self.store, self.games = socket, store, games
+    def __init__(self, socket: WebSocket, store: EpisodeStore, games: Mapping[str, GameSpec], loading: Loading):
+        self.socket, self.store, self.games, self.loading = socket, store, games, loading
         self.bad_messages = 0
         self.times: deque[float] = deque(maxlen=MAX_MESSAGES_PER_SECOND)
         self.held = self.tapped = 0
         self.heard = 0
         self.sent = self.drawn = 0
+        self.warned_at: int | None = None  # the first picture that tells who looks away; None when they look back
         self.fresh, self.has_drawn = asyncio.Event(), asyncio.Event()
         self.running = asyncio.Event()
         self.running.set()
 
-    async def play(self) -> None:
-        """From the first message to the last."""
-        asked = await self.first("begin", BEGIN_SECONDS)
-        if asked is None:
-            return
+    async def play(self, asked: Mapping[str, Any]) -> None:
+        """What was asked for, from its loading to its end."""
         self.practice = asked["practice"]
-        size = VIEWS[asked["view"]]
-        spec = replace(self.games[asked["task"]], level=asked["level"], size=size)
-        self.game = await asyncio.to_thread(PlayedGame, spec, new_seed())
+        spec = replace(self.games[asked["task"]], level=asked["level"], size=VIEWS[asked["view"]])
+        client = self.socket.client.host if self.socket.client else ""
+        try:
+            async with self.loading.game(client, spec) as self.game:
+                await self.play_game(asked["name"])
+        except Refused as problem:
+            await self.turn_away(str(problem))
+
+    async def turn_away(self, why: str) -> None:
+        """Not now; perhaps later."""
+        await self.say("refused", why=why)
+        await self.socket.close(1013)
+
+    async def play_game(self, name: str | None) -> None:
+        """Once it is loaded."""
         self.held = self.tapped = self.game.nothing
-        await self.say("begun", seconds=self.game.seconds, counter=self.game.counted(), size=size)
+        await self.say("begun", seconds=self.game.seconds, counter=self.game.counted(), size=self.game.spec.size)
         await self.send_picture()
         if await self.first("start", START_SECONDS) is None:
             return
@@ -108,9 +144,9 @@ class Seat:
             outcome = await self.all_steps()
         finally:
             seconds = time.monotonic() - clock
-            number = await asyncio.shield(self.keep(outcome, asked["name"], began, seconds))
-        if outcome == "finished":
-            await asyncio.wait_for(self.tell_end(number, seconds), BEGIN_SECONDS)
+            number = await asyncio.shield(self.keep(outcome, name, began, seconds))
+        if self.game.is_over:
+            await asyncio.wait_for(self.tell_end(outcome, number, seconds), BEGIN_SECONDS)
         await self.socket.close()
 
     async def all_steps(self) -> Outcome:
@@ -123,7 +159,7 @@ class Seat:
                 work.cancel()
             await asyncio.gather(*works, return_exceptions=True)
         if self.game.is_over:
-            return "finished"
+            return "finished" if self.was_warned or not self.game.looked_away else "aborted"
         for work in done:
             problem = work.exception()
             if problem and not isinstance(problem, (WebSocketDisconnect, WebSocketDisconnected, TimeoutError)):
@@ -136,20 +172,34 @@ class Seat:
             return None
         return await asyncio.to_thread(self.store.add, self.game.episode(), outcome, name, began, seconds)
 
-    async def tell_end(self, number: int | None, seconds: float) -> None:
+    @property
+    def was_warned(self) -> bool:
+        """Whether a player who looks away has seen that this will end the episode."""
+        return self.warned_at is not None and self.drawn >= self.warned_at
+
+    async def tell_end(self, outcome: Outcome, number: int | None, seconds: float) -> None:
         """What the episode came to."""
         await self.send_picture()
         spec = self.game.spec
         human = None if spec.own else paper_scores().get((spec.task, "human", spec.level))
-        scores = await asyncio.to_thread(self.store.scores, spec)
+        scores, given_up = [
+            await asyncio.to_thread(self.store.scores, spec, ended) for ended in ("finished", "aborted")
+        ]
         await self.say(
             "over",
             episode=number,
             score=self.game.score,
             count=self.game.count,
             seconds=seconds,
-            people={"n": len(scores), "mean": sum(scores) / len(scores) if scores else None},
+            people={
+                "n": len(scores),
+                "mean": sum(scores) / len(scores) if scores else None,
+                "aborted": len(given_up),
+            },
             paper=human and human.mean,
+            answer=right_answer(self.game),
+            looked_away=self.game.looked_away,
+            counts=outcome == "finished" and not self.practice,
         )
 
     # --- stepping
@@ -184,9 +234,12 @@ class Seat:
     async def send_picture(self) -> None:
         """What is seen now."""
         game = self.game
-        header = HEADER.pack(len(game.actions), self.heard, game.score, max(game.seconds_left, 0.0), game.count)
+        away, left = game.seconds_away_left, max(game.seconds_left, 0.0)
+        header = HEADER.pack(len(game.actions), self.heard, game.score, left, game.count, away)
         picture = zlib.compress(game.picture.tobytes(), 1)  # half the time that a PNG takes
         self.sent += 1
+        if not game.is_over:
+            self.warned_at = (self.warned_at or self.sent) if away else None
         await self.socket.send_bytes(header + picture)
 
     async def say(self, word: str, **facts: Any) -> None:
@@ -261,54 +314,6 @@ class Seat:
         log.warning("a connection was closed: %s", why)
         await self.socket.close(1008)
         raise WebSocketDisconnect(1008, why)
-
-
-# --- what a client may say
-
-KEY_NUMBERS = range(2**32)
-FIELDS: dict[str, dict[str, Any]] = {
-    "begin": {"task": str, "level": tuple(LEVELS), "view": tuple(VIEWS), "practice": (True, False), "name": str},
-    "start": {},
-    "act": {"action": range(256), "number": KEY_NUMBERS},
-    "drawn": {},
-    "pause": {},
-    "resume": {},
-}
-
-
-def understood(text: str | None, tasks: Container[str]) -> dict[str, Any]:
-    """A message with exactly the fields it should have, each with a value it can have."""
-    if text is None:
-        raise Refused("a message must be text")
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        raise Refused("a message must be JSON") from None
-    if not isinstance(message, dict) or not isinstance(message.get("do"), str) or message["do"] not in FIELDS:
-        raise Refused(f"a message must say what to do: {', '.join(FIELDS)}")
-    fields = FIELDS[message["do"]]
-    if message.keys() != {"do", *fields}:
-        raise Refused(f"{message['do']} takes {', '.join(fields) or 'nothing else'}")
-    for name, allowed in fields.items():
-        check_field(name, message[name], allowed)
-    if message["do"] == "begin" and message["task"] not in tasks:
-        raise Refused("task has a value that it cannot have")
-    if "name" in message:
-        message["name"] = plain_name(message["name"])
-    return message
-
-
-def check_field(name: str, value: Any, allowed: Any) -> None:
-    """Or one sentence."""
-    expected = int if isinstance(allowed, range) else allowed if isinstance(allowed, type) else type(allowed[0])
-    if type(value) is not expected or (not isinstance(allowed, type) and value not in allowed):
-        raise Refused(f"{name} has a value that it cannot have")
-
-
-def plain_name(name: str) -> str | None:
-    """A name as one writes it, without control characters; None for nobody."""
-    kept = "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in unicodedata.normalize("NFC", name))
-    return " ".join(kept.split())[:MAX_NAME].strip() or None
 
 
 def play_app(store: EpisodeStore, games: Sequence[GameSpec] | None = None) -> Starlette:

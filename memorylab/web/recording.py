@@ -51,6 +51,7 @@ class Recording:
         self.moments = player.play(seed)
         self.pieces: list[bytes] = []
         self.is_done = self.is_stopped = False
+        self.problem = ""  # why it broke off, if it did
 
     def record(self, on_step: Callable[[], None] = lambda: None) -> None:
         """To the end of the episode, or until it is stopped."""

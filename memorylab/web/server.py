@@ -9,6 +9,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from memorylab.web.guard import LOOPBACK, Guard
+from memorylab.web.patience import CalmWebSocket, PromptHttp
 
 MAX_MESSAGE = 1024  # bytes of one message from a player
 MAX_CONNECTIONS = 200
@@ -63,7 +64,8 @@ def server_for(app: ASGIApp, token: str | None = None, host: str = LOOPBACK[0]) 
     config = uvicorn.Config(
         Guard(app, token, {*LOOPBACK, host}),
         log_level="warning",
-        ws="websockets-sansio",
+        http=PromptHttp,
+        ws=CalmWebSocket,
         ws_max_size=MAX_MESSAGE,
         ws_per_message_deflate=False,  # pictures come compressed
         limit_concurrency=MAX_CONNECTIONS,

@@ -65,6 +65,7 @@ class HumanScore:
     n: int
     source: str
     own: str = ""  # what makes it another game than the paper's; empty if nothing does
+    aborted: int = 0  # episodes that were given up; they are not in the mean, but many of them make it doubtful
 
 
 class EpisodeStore:
@@ -124,23 +125,23 @@ class EpisodeStore:
         with self.open() as database:
             return [played(row) for row in database.execute("SELECT * FROM episodes ORDER BY id")]
 
-    def scores(self, game: GameSpec) -> list[float]:
-        """Of all finished episodes of a game, in the order they were played."""
+    def scores(self, game: GameSpec, outcome: str = "finished") -> list[float]:
+        """Of all episodes of a game that ended so, in the order they were played."""
         same = " AND ".join(f"{name} = :{name}" for name in columns_of(game))
-        question = f"SELECT score FROM episodes WHERE outcome = 'finished' AND {same} ORDER BY id"
+        question = f"SELECT score FROM episodes WHERE outcome = :outcome AND {same} ORDER BY id"
         with self.open() as database:
-            return [row["score"] for row in database.execute(question, columns_of(game))]
+            return [row["score"] for row in database.execute(question, {"outcome": outcome, **columns_of(game)})]
 
     def human_scores(self) -> list[HumanScore]:
-        """Of the finished episodes, per level and size of view, those of changed levels apart; aborted ones do not
-        count."""
+        """Of the finished episodes, per level and size of view, those of changed levels apart; aborted ones are counted
+        beside them."""
         question = f"SELECT DISTINCT {', '.join(GAME)} FROM episodes WHERE outcome = 'finished'"
         with self.open() as database:
             found = database.execute(question).fetchall()
         known = task_names()
         order = [*known, *sorted({row["task"] for row in found} - {*known})], list(LEVELS)
         rows = sorted(found, key=lambda row: (*map(list.index, order, row), row["scale"], row["stimuli"], *row))
-        return [human_score(game, self.scores(game)) for game in map(game_of, rows)]
+        return [human_score(game, self.scores(game), len(self.scores(game, "aborted"))) for game in map(game_of, rows)]
 
 
 # --- rows of the file
@@ -160,10 +161,10 @@ def game_of(row: Any) -> GameSpec:
     return GameSpec(row["task"], row["level"], (row["height"], row["width"]), row["stimuli"] or None, scale)
 
 
-def human_score(game: GameSpec, scores: Sequence[float]) -> HumanScore:
+def human_score(game: GameSpec, scores: Sequence[float], aborted: int) -> HumanScore:
     """What people scored in one game."""
     error, source = standard_error(np.array(scores)), f"people, {game.size[0]} x {game.size[1]} pictures"
-    return HumanScore(game.task, game.level, float(np.mean(scores)), error, len(scores), source, game.own)
+    return HumanScore(game.task, game.level, float(np.mean(scores)), error, len(scores), source, game.own, aborted)
 
 
 def add_columns(database: sqlite3.Connection) -> None:

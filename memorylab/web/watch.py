@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from memorylab.runs.files import replacing
 from memorylab.web.pages import STATIC, page_routes
 from memorylab.web.recording import Performer, Recording
 
+log = logging.getLogger("memorylab.web")
+
 
 class Watching:
     """The episode on show; another one replaces it."""
@@ -30,7 +33,7 @@ class Watching:
         self.recording = Recording(self.player, self.next_seed)
         self.next_seed += 1
         self.number += 1
-        self.thread = Thread(target=self.recording.record, name="recording", daemon=True)
+        self.thread = Thread(target=record_or_say, args=(self.recording,), name="recording", daemon=True)
         self.thread.start()
 
     def end(self) -> None:
@@ -41,9 +44,9 @@ class Watching:
     async def send_facts(self, request: Request) -> Response:
         """What is known of the episode so far."""
         now = self.recording
-        return JSONResponse(
-            {**now.facts, "number": self.number, "is_done": now.is_done, "pieces": len(now.pieces), "is_live": True}
-        )
+        # In this order: what is done when asked has all its pieces when they are counted.
+        progress = {"is_done": now.is_done, "problem": now.problem, "pieces": len(now.pieces)}
+        return JSONResponse({**now.facts, "number": self.number, **progress, "is_live": True})
 
     async def send_piece(self, request: Request) -> Response:
         """Some steps of it."""
@@ -58,6 +61,15 @@ class Watching:
         await asyncio.to_thread(self.end)
         self.begin()
         return await self.send_facts(request)
+
+
+def record_or_say(recording: Recording) -> None:
+    """Whatever goes wrong in its thread is for the page to tell."""
+    try:
+        recording.record()
+    except Exception as problem:
+        recording.problem = f"{type(problem).__name__}: {problem}"
+        log.exception("an episode broke off")
 
 
 def watch_app(player: Performer, seed: int) -> Starlette:

@@ -70,6 +70,28 @@ def test_notes_are_shown_only_if_there_are_any(tmp_path):
     assert "<li>one seed is missing</li>" in text
 
 
+def test_notes_that_repeat_are_folded_into_one_line(tmp_path):
+    seeds = [f"{model} on {task}_x has no seed 1, 2" for model in ("ff", "mra (taught)") for task in ("a", "b")]
+    others = ["runs/x was never evaluated on the training level: it has curves, but no score", "runs is not a folder"]
+    text = Page("title", "summary", [*seeds, *others, seeds[0]]).write(tmp_path).read_text()
+    read = Read(text)
+    assert len(read.all("details")) == 1
+    assert text.count("<details>") == text.count("and 3 more like this")
+    for note in seeds[1:] + others:
+        assert read.texts.count(note) == 1
+    two = Page("title", "summary", seeds[:2]).write(tmp_path).read_text()
+    assert "<details>" not in two
+
+
+def test_columns_that_begin_alike_stand_below_one_heading():
+    head = Table(["model", "Train, ours", "Train, paper", "memory, %"]).head()
+    assert head == (
+        '<tr><th rowspan="2">model</th><th colspan="2" class="starts">Train</th><th rowspan="2">memory, %</th></tr>'
+        "<tr><th>ours</th><th>paper</th></tr>"
+    )
+    assert Table(["a", "b"]).head() == "<tr><th>a</th><th>b</th></tr>"
+
+
 def test_maps_stand_side_by_side_and_figures_alone(tmp_path, picture):
     page = Page("title", "summary", [])
     page.section("Routes", "")

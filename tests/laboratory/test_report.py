@@ -12,11 +12,13 @@ from memorylab.laboratory import figures
 from memorylab.laboratory.curve_sections import beyond_training
 from memorylab.laboratory.find_runs import find_runs
 from memorylab.laboratory.findings import Findings
+from memorylab.laboratory.human_normalised import Cells, add_score
 from memorylab.laboratory.page import Page
-from memorylab.laboratory.references import yardstick
+from memorylab.laboratory.references import PAPER_NAMES, paper_scores, yardstick
 from memorylab.laboratory.report import report
 from memorylab.laboratory.score_sections import rewards
 from memorylab.tasks.levels import PAPER_LEVELS
+from memorylab.tasks.task import TASKS
 
 AVM = "arbitrary_visuomotor_mapping"
 ROWS = [(100 * i, level, 10.0 + i) for i in range(3) for level in PAPER_LEVELS]
@@ -152,8 +154,8 @@ def table(page, name: str) -> list[dict[str, str]]:
 def test_the_report_has_every_part(whole):
     page, told = whole
     files = {file.name for file in (page.parent / "figures").iterdir()}
-    expected = ["heat_map", "heat_map_errors", "heat_map_memory", "heat_map_paper", "averages", "iqm", "improvement",
-                "curves_avm", "jumpy_ti", "scale_and_stimulus", "sweep_avm_trials"]  # fmt: skip
+    expected = ["heat_map", "heat_map_errors", "heat_map_memory", "heat_map_beside", "heat_map_paper", "averages",
+                "iqm", "improvement", "curves_avm", "jumpy_ti", "scale_and_stimulus", "sweep_avm_trials"]  # fmt: skip
     assert {f"{name}.{ending}" for name in expected for ending in ("png", "svg")} <= files
     text = page.read_text()
     assert text.count("<img") == len(files) // 2
@@ -172,19 +174,34 @@ def test_missing_cells_are_missing_not_zero(whole):
     ranking = {row["model"]: row for row in table(page, "ranking")}
     assert ranking["ff"]["tasks"] == "2"
     assert ranking["mra"]["tasks"] == "3"
-    assert ranking["mra"]["memory score, Train"] != "-"
-    paper = {row["model"]: row["paper, Train"] for row in table(page, "ranking_paper")}
+    memory = {row["memory score"]: row for row in table(page, "ranking_memory")}
+    assert "-" not in (memory["mra"]["Train, ours"], memory["mra"]["Train, paper"])
+    paper = {row["paper's ranking"]: row["Train"] for row in table(page, "ranking_paper")}
     assert (paper["mra"], paper["mra-njb"]) == ("92.9 ± 3.9", "-")
+
+
+def test_the_paper_s_ranking_is_over_the_tasks_that_we_have(whole):
+    page, _ = whole
+    ranking = {row["model"]: row for row in table(page, "ranking")}
+    scores, stick = paper_scores(), yardstick()
+    percents = [
+        stick.normalise(task, "train", scores[task, "ff", "train"].mean) for task in (AVM, "transitive_inference")
+    ]
+    assert ranking["ff"]["Train, paper"] == f"{sum(percents) / 2:.1f}"  # Change Detection was not run
+    assert ranking["mra-njb"]["Train, paper"] == "-"
+    assert float(ranking["mra"]["gap, paper"]) == pytest.approx(
+        float(ranking["mra"]["Train, paper"]) - float(ranking["mra"]["Holdout extrapolate, paper"]), abs=0.11
+    )
 
 
 def test_reward_tables_end_with_players_and_people(whole):
     page, _ = whole
     rows = {row["Change Detection"]: row for row in table(page, "rewards_cd")}
     assert list(rows)[-4:] == ["random", "forgetting", "remembering", "human"]
-    assert rows["human"]["paper, Train"] == "47.60 ± 0.40"
-    assert rows["human"]["Train"] == "-"  # nobody was recorded
-    assert rows["random"]["paper, Holdout extrapolate"] == "0.00 ± 0.00"
-    assert rows["remembering"]["Train"] == "50.00 ± 0.00"
+    assert rows["human"]["Train, paper"] == "47.60 ± 0.40"
+    assert rows["human"]["Train, ours"] == "-"  # nobody was recorded
+    assert rows["random"]["Holdout extrapolate, paper"] == "0.00 ± 0.00"
+    assert rows["remembering"]["Train, ours"] == "50.00 ± 0.00"
     assert "can score 47.1 of 50 in Change Detection" in page.read_text()
 
 
@@ -197,7 +214,7 @@ def test_people_recorded_here_have_their_place(tmp_path):
     rewards(findings, Page("", "", []))
     with (tmp_path / "tables" / "rewards_avm.csv").open(newline="") as lines:
         (human,) = (row for row in csv.reader(lines) if row[0] == "human")
-    assert human == ["human", "", "45.00 ± 1.00", "-", "-", "50.00 ± 0.00", "40.00 ± 0.00", "75.00 ± 0.00"]
+    assert human == ["human", "", "45.00 ± 1.00", "50.00 ± 0.00", "-", "40.00 ± 0.00", "-", "75.00 ± 0.00"]
 
 
 def test_times_to_goals_have_bars_where_an_error_is_known():
@@ -247,6 +264,41 @@ def test_the_page_in_a_browser(whole, open_page, width):
     assert page.evaluate("[...document.images].every(image => image.naturalWidth > 300)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("h2").count() >= 8
+    tables = page.locator("h2#ranking ~ .scroll:has(table)").evaluate_all(
+        "all => all.map(box => [box.scrollWidth, box.clientWidth])"
+    )
+    assert len(tables) > 5
+    assert width < 1000 or all(needed <= room for needed, room in tables)  # on a phone they scroll
+    figures_shown = page.locator("figure .scroll img").evaluate_all("all => all.map(one => one.clientWidth)")
+    assert min(figures_shown) > 500  # legible: a phone scrolls instead of shrinking
+
+
+def test_thirteen_tasks_can_be_read_on_the_page():
+    """Numbers have about 8 pt in the figure, which the page shows 1,088 pixels wide at most."""
+    found: Cells = {}
+    for (task, model, level), score in paper_scores().items():
+        add_score(found, task, model, level, score.mean, yardstick())
+    models = [name for name in PAPER_NAMES if name not in ("random", "human")]
+    for figure in (figures.heat_map(found, models, TASKS), figures.beside(found, found, models, TASKS)):
+        shrunk = min(1088 / (figure.get_figwidth() * 130), 1.0)
+        numbers = [text.get_fontsize() for axes in figure.axes for text in axes.texts if text.get_text().isdigit()]
+        assert len(numbers) >= 3 * len(models) * len(TASKS) * 0.9
+        assert min(numbers) * 130 / 72 * shrunk >= 11
+        figures.plt.close(figure)
+
+
+def test_ours_and_the_paper_s_stand_side_by_side():
+    ours: Cells = {}
+    theirs: Cells = {}
+    add_score(ours, AVM, "mra (taught)", "train", 25.03, yardstick())
+    add_score(theirs, AVM, "mra", "train", 50.0, yardstick())
+    figure = figures.beside(ours, theirs, ["mra (taught)"], [AVM])
+    left, right = figure.axes[0].texts
+    assert (left.get_text(), left.get_fontstyle()) == ("50", "normal")
+    assert (right.get_text(), right.get_fontstyle()) == ("100", "italic")
+    assert right.get_position()[0] - left.get_position()[0] == pytest.approx(0.46)
+    assert [text.get_text() for text in figure.axes[1].texts] == ["-", "-"]
+    figures.plt.close(figure)
 
 
 def test_the_command(tmp_path, capsys):

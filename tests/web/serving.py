@@ -1,7 +1,6 @@
 """A server in this process, players without a browser."""
 
 import json
-import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from starlette.types import ASGIApp
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from memorylab.web.play import HEADER
 from memorylab.web.server import bound, server_for
 
 BEGIN = {"task": "arbitrary_visuomotor_mapping", "level": "train", "view": "agent", "practice": False, "name": ""}
@@ -80,7 +80,12 @@ def look_away(socket: ClientConnection, *, draw: bool = True) -> tuple[dict[str,
 
 
 def header(picture: bytes) -> tuple:
-    return struct.unpack_from("<IIffI", picture)
+    return HEADER.unpack_from(picture)
+
+
+def pixels(picture: bytes) -> bytes:
+    """Deflated."""
+    return picture[HEADER.size :]
 
 
 def close_reason(socket: ClientConnection) -> int:

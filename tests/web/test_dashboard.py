@@ -43,6 +43,20 @@ def test_what_is_new_is_seen_and_what_rests_is_said(folder):
     assert not runs.read()[0]["is_active"]
 
 
+def test_the_rate_leaves_out_the_time_of_evaluations(folder):
+    """A row that holds an evaluation, at its own step or since the row before, tells no rate."""
+    rows = [(0.5, 100), (10, 3000), (20, 50), (30, 2000), (40, 2200), (50, 70)]
+    lines = "".join(f"{step},x,{rate},1\n" for step, rate in rows)
+    (folder / "one" / "metrics.csv").write_text("step,stage,steps_per_second,score\n" + lines)
+    (folder / "one" / "scores.csv").write_text("step,level,return\n0,train,1\n15,train,3\n50,train,4\n")
+    (run,) = Runs(folder).read()
+    assert run["rate"] == 2200
+    assert run["curves"]["steps_per_second"] == [[10, 3000], [30, 2000], [40, 2200]]
+    assert len(run["curves"]["score"]) == len(rows)
+    (folder / "one" / "metrics.csv").write_text("step,stage,score\n10,x,1\n")
+    assert Runs(folder).read()[0]["rate"] is None
+
+
 def test_long_curves_are_thinned_and_end_where_they_end(folder):
     rows = "".join(f"{step},x,{step},0\n" for step in range(5000))
     (folder / "one" / "metrics.csv").write_text("step,stage,score,loss\n" + rows)

@@ -59,7 +59,18 @@ def test_this_machines_own_names_come_in_with_or_without_a_port(host):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8400", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "::1", "0"]
+    "host",
+    [
+        *("evil.example", "evil.example:8400", "127.0.0.1.evil.example", "localhost.evil.example:80", "", "::1", "0"),
+        *(
+            "127.0.0.1:evil.com",
+            "localhost:80.evil.com",
+            "[::1]:evil",
+            "127.0.0.1:",
+            "localhost:8400:8400",
+            "localhost:²",
+        ),
+    ],
 )
 def test_any_other_name_stays_out(host):
     answer = asked(host=host)

@@ -20,6 +20,7 @@ from serving import (
     close_reason,
     header,
     look_away,
+    pixels,
     say,
     served,
     sit_down,
@@ -36,7 +37,8 @@ from memorylab.web import play as module
 from memorylab.web import server
 from memorylab.web.catalogue import described, every_task
 from memorylab.web.game import replay
-from memorylab.web.play import MAX_UNDRAWN, Refused, plain_name, play_app, understood
+from memorylab.web.messages import Refused, plain_name, understood
+from memorylab.web.play import MAX_UNDRAWN, play_app
 from memorylab.web.store import EpisodeStore
 
 
@@ -65,14 +67,14 @@ def test_a_finished_episode_is_stored_before_the_player_is_told(place, store):
     last_step, heard, *_ = header(pictures[-1])
     assert (last_step, heard) == (len(kept.episode.actions), 1)
     assert end["paper"] == 50.0
-    assert end["people"] == {"n": 1, "mean": 0.0}
+    assert end["people"] == {"n": 1, "mean": 0.0, "aborted": 0}
 
 
 def test_the_pictures_are_the_games_own(place, store):
     with begin(place) as socket:
         _, pictures = look_away(socket)
     (kept,) = store.all()
-    seen = {header(picture)[0]: picture[20:] for picture in pictures}
+    seen = {header(picture)[0]: pixels(picture) for picture in pictures}
     assert len(seen) > 20
     for step, game in enumerate(replay(kept.episode)):
         if step in seen:
@@ -141,6 +143,38 @@ def test_a_client_that_draws_nothing_is_skipped_frames_and_the_game_goes_on(plac
     assert header(pictures[-1])[0] == len(kept.episode.actions) > 70
 
 
+def test_looking_away_is_warned_of_and_then_counts(place, store):
+    with begin(place) as socket:
+        end, pictures = look_away(socket)
+    assert (end["looked_away"], end["counts"]) == (True, True)
+    assert store.all()[0].outcome == "finished"
+    steps_and_warnings = [(header(picture)[0], header(picture)[5]) for picture in pictures]
+    assert {left for step, left in steps_and_warnings if step < 15} == {0.0}  # a glance past a button is no matter
+    warnings = [left for _, left in steps_and_warnings if left]
+    assert len(warnings) > 10
+    assert warnings == sorted(warnings, reverse=True)
+    assert 3.5 < warnings[0] <= 4.1
+
+
+def test_looking_away_without_a_warning_does_not_count(place, store):
+    with begin(place) as socket:
+        end, _ = look_away(socket, draw=False)
+    assert (end["looked_away"], end["counts"]) == (True, False)
+    assert store.all()[0].outcome == "aborted"
+    assert store.human_scores() == []
+
+
+def test_episodes_that_were_given_up_are_counted_beside_the_others(place, store):
+    with begin(place) as socket:
+        while header(until_picture(socket))[0] < 20:
+            pass
+    wait_for(store.all)
+    with begin(place) as socket:
+        end, _ = look_away(socket)
+    assert end["people"] == {"n": 1, "mean": 0.0, "aborted": 1}
+    assert [(score.n, score.aborted) for score in store.human_scores()] == [(1, 1)]
+
+
 def test_a_tap_between_two_steps_counts_once(place, store, monkeypatch):
     monkeypatch.setattr(module, "STEP_SECONDS", 0.2)
     with begin(place, practice=True) as socket:
@@ -148,8 +182,8 @@ def test_a_tap_between_two_steps_counts_once(place, store, monkeypatch):
         say(socket, "act", action=LOOK_LEFT, number=1)
         say(socket, "act", action=NOTHING, number=2)
         after, *later = [until_picture(socket) for _ in range(3)]
-    assert after[20:] != before[20:]
-    assert {picture[20:] for picture in later} == {after[20:]}  # nothing moves any more
+    assert pixels(after) != pixels(before)
+    assert {pixels(picture) for picture in later} == {pixels(after)}  # nothing moves any more
 
 
 @pytest.mark.parametrize(

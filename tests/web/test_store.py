@@ -110,11 +110,12 @@ def test_human_scores_have_mean_standard_error_and_n_and_leave_the_aborted_out(f
     text = capsys.readouterr().out
     assert (tmp_path / "human.csv").read_text() == text
     agent, sharper = csv.DictReader(text.splitlines())
-    assert list(agent) == ["task", "level", "mean", "standard_error", "n", "source", "own"]
+    assert list(agent) == ["task", "level", "mean", "standard_error", "n", "source", "own", "aborted"]
     assert (agent["task"], agent["level"], agent["n"]) == ("transitive_inference", "train", "3")
     assert float(agent["mean"]) == 3.0
     assert float(agent["standard_error"]) == pytest.approx(np.std([1, 2, 6], ddof=1) / 3**0.5)
     assert agent["source"] == "people, 72 x 96 pictures"
+    assert (agent["aborted"], sharper["aborted"]) == ("1", "0")
     assert (sharper["n"], sharper["source"]) == ("1", "people, 144 x 192 pictures")
     assert math.isnan(float(sharper["standard_error"]))
     main(("human-scores", str(filled.path)))

@@ -111,7 +111,7 @@ SPOT_DIFFERENCE = np.dtype(
 )
 BLOCK_INSTRUCTIONS = (
     "You begin in the first room. Look at the blocks and remember them.",
-    "Walk through the corridor in the north. Its gates close around you for a while, then the far one opens.",
+    "Walk into the dark opening: a corridor. Its gates close around you for a while, then the far one opens.",
     "In the second room one block is different. Walk into it: that pays 1, any other 0, and the episode ends.",
 )
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}

@@ -5,6 +5,13 @@ import { $, element } from "./dom.js";
 const EVERY_MS = 4000;
 const LEVEL_HUES = { train: "var(--act)", holdout_interpolate: "var(--good)", holdout_extrapolate: "var(--recall)" };
 const HUES = ["#1d70b8", "#c25a1e", "#2a8a57", "#8a5aa8", "#b98a2f", "#c2417c", "#2b8a99", "#7a7a7a"];
+// As many runs as colours times marks look different, for these numbers have no common divisor; then come dashes.
+const MARKS = {
+  circle: "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", square: "M-3.5,-3.5h7v7h-7z", triangle: "M0,-4.5L4.3,3.5H-4.3z", diamond: "M0,-5L4.5,0L0,5L-4.5,0z",
+  pointer: "M0,4.5L4.3,-3.5H-4.3z", plus: "M-1.4,-4.6h2.8v3.2h3.2v2.8h-3.2v3.2h-2.8v-3.2h-3.2v-2.8h3.2z", bar: "M-1.6,-5h3.2v10h-3.2z",
+};
+const DASHES = ["", "7 4", "2 3", "10 3 2 3"];
+const MARKS_PER_CURVE = 5;
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, BOTTOM, TOP, RIGHT] = [46, 40, 10, 16];
 
@@ -58,7 +65,7 @@ function chart(lines, label, width, height) {
   }
   for (const tick of ticks(0, last, Math.min(6, width / 80))) picture.append(text(short(tick), x(tick), height - BOTTOM + 17, "middle"));
   picture.append(text("agent steps", width - RIGHT, height - 6, "end"));
-  for (const { points: own, hue, name } of lines) {
+  for (const [number, { points: own, hue, name, mark, dash }] of lines.entries()) {
     if (own[0]?.length === 3) {
       const upper = own.map(([step, value, error]) => `${x(step)},${y(value + error)}`);
       const lower = own.map(([step, value, error]) => `${x(step)},${y(value - error)}`).reverse();
@@ -67,15 +74,26 @@ function chart(lines, label, width, height) {
     }
     const line = svg("polyline", { points: own.map(([step, value]) => `${x(step)},${y(value)}`).join(" "), class: "curve" }, svg("title"));
     line.style.stroke = hue;
+    line.style.strokeDasharray = dash ?? "";
     line.firstChild.textContent = name;
     picture.append(line);
-    if (own.length === 1) {
-      const dot = svg("circle", { cx: x(own[0][0]), cy: y(own[0][1]), r: 3 });
-      dot.style.fill = hue;
-      picture.append(dot);
-    }
+    for (const i of marked(own.length, number)) picture.append(markAt(mark ?? "circle", hue, x(own[i][0]), y(own[i][1])));
   }
   return picture;
+}
+
+function marked(length, number) {
+  // Where a curve has its marks: a few, later for later runs, so that they do not cover each other; all if it is short.
+  if (length <= MARKS_PER_CURVE) return [...Array(length).keys()];
+  const apart = length / MARKS_PER_CURVE;
+  return Array.from({ length: MARKS_PER_CURVE }, (_, i) => Math.floor((i + (number * 0.37) % 1) * apart));
+}
+
+function markAt(mark, hue, x, y) {
+  const made = svg("path", { d: MARKS[mark], transform: `translate(${x},${y})`, class: "mark" });
+  made.style.fill = hue;
+  made.dataset.mark = mark;
+  return made;
 }
 
 function text(words, x, y, anchor) {
@@ -84,38 +102,61 @@ function text(words, x, y, anchor) {
   return made;
 }
 
-function key(hue, words) {
-  const dot = element("span", { className: "dot" });
-  dot.style.background = hue;
-  return element("span", { className: "key small" }, dot, words);
+function key({ hue, mark, dash, name }) {
+  const line = svg("line", { x1: 1, x2: 33, y1: 7, y2: 7, class: "curve" });
+  line.style.stroke = hue;
+  line.style.strokeDasharray = dash ?? "";
+  const sample = svg("svg", { viewBox: "0 0 34 14", "aria-hidden": "true" }, line, markAt(mark ?? "circle", hue, 17, 7));
+  return element("span", { className: "key small" }, sample, name);
 }
 
 // --- the page
 
 const hueOf = (i) => HUES[i % HUES.length];
 
+function lookOf(i) {
+  const marks = Object.keys(MARKS);
+  return { hue: hueOf(i), mark: marks[i % marks.length], dash: DASHES[Math.floor(i / (HUES.length * marks.length)) % DASHES.length] };
+}
+
+const tasksOf = () => [...new Set(runs.filter((run) => !run.problem).map((run) => run.task))];
+
 function showTogether() {
   const names = [...new Set(runs.flatMap((run) => Object.keys(run.curves)))];
-  $("together").hidden = names.length === 0;
+  $("which").hidden = names.length === 0;
   const metric = $("metric").value && names.includes($("metric").value) ? $("metric").value : names.includes("score") ? "score" : names[0];
   if ([...$("metric").options].map((option) => option.value).join() !== names.join()) {
     $("metric").replaceChildren(...names.map((name) => element("option", { value: name, textContent: name })));
   }
   $("metric").value = metric ?? "";
-  const shown = runs.map((run, i) => ({ name: run.name, hue: hueOf(i), points: run.curves[metric] ?? [] })).filter((line) => !hidden.has(line.name));
-  draw($("overlay"), shown, `${metric} of all runs over steps`, 300);
-  if ($("keys").children.length !== runs.length || [...$("keys").children].some((one, i) => one.dataset.name !== runs[i].name)) {
-    $("keys").replaceChildren(...runs.map((run, i) => {
-      const box = element("input", { type: "checkbox", checked: !hidden.has(run.name) });
-      box.onchange = () => { hidden[box.checked ? "delete" : "add"](run.name); showTogether(); };
-      const item = element("li", {}, element("label", {}, box, key(hueOf(i), run.name)));
-      item.dataset.name = run.name;
-      return item;
-    }));
-  }
+  const panels = [...$("together").children];
+  $("together").replaceChildren(...tasksOf().map((task) => panels.find((panel) => panel.dataset.task === task) ?? taskPanel(task)));
+  for (const panel of $("together").children) showTask(panel, metric);
 }
 
-const linesOf = (run) => Object.entries(run.levels).map(([name, points], i) => ({ name, points, hue: LEVEL_HUES[name] ?? hueOf(i) }));
+function taskPanel(task) {
+  const panel = element("section", { className: "panel" }, element("div", { className: "head" }, element("h2", { textContent: task.replaceAll("_", " ") || "no task named" })),
+    element("div", { className: "chart overlay" }), element("ul", { className: "keys" }));
+  panel.dataset.task = task;
+  return panel;
+}
+
+function showTask(panel, metric) {
+  // Scores of different tasks have different scales, so each task has a chart of its own.
+  const [, overlay, keys] = panel.children;
+  const lines = runs.filter((run) => run.task === panel.dataset.task).map((run, i) => ({ name: run.name, points: run.curves[metric] ?? [], ...lookOf(i) }));
+  draw(overlay, lines.filter((line) => !hidden.has(line.name)), `${metric} of ${panel.dataset.task} over steps`, 300);
+  if ([...keys.children].map((item) => item.dataset.name).join("\n") === lines.map((line) => line.name).join("\n")) return;
+  keys.replaceChildren(...lines.map((line) => {
+    const box = element("input", { type: "checkbox", checked: !hidden.has(line.name) });
+    box.onchange = () => { hidden[box.checked ? "delete" : "add"](line.name); showTogether(); };
+    const item = element("li", {}, element("label", {}, box, key(line)));
+    item.dataset.name = line.name;
+    return item;
+  }));
+}
+
+const linesOf = (run) => Object.entries(run.levels).map(([name, points], i) => ({ name, points, ...lookOf(i), hue: LEVEL_HUES[name] ?? hueOf(i) }));
 
 function showAll() {
   showTogether();
@@ -131,7 +172,7 @@ function showRun(run) {
   const last = (name) => run.curves[name]?.at(-1);
   const facts = [
     ["steps", last("score") && short(last("score")[0])],
-    ["steps a second", last("steps_per_second") && short(last("steps_per_second")[1])],
+    ["steps a second", run.rate && short(run.rate)],
     ["training score", last("score") && plain(last("score")[1])],
     ["stage", run.stage],
   ].filter(([, value]) => value);
@@ -140,7 +181,7 @@ function showRun(run) {
     element("dl", { className: "facts" }, ...facts.map(([name, value]) => element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value })))),
     element("h3", { className: "small", textContent: "Score on the true levels" }),
     element("div", { className: "chart levels-chart" }),
-    element("p", { className: "keys" }, ...lines.map((line) => key(line.hue, line.name))),
+    element("p", { className: "keys" }, ...lines.map(key)),
   ];
   const mark = element("span", { className: run.is_active ? "badge live" : "badge", textContent: run.is_active ? "training" : "at rest" });
   return element("section", { className: "panel" }, element("div", { className: "head" }, element("h2", { textContent: run.name }), mark), ...body);

@@ -4,7 +4,8 @@ import { $, element } from "./dom.js";
 
 const PAPER_LEVELS = ["train", "holdout_interpolate", "holdout_extrapolate"];
 const COUNTDOWN = 3;
-const HEADER_BYTES = 20;
+const HEADER_BYTES = 24;
+const ENOUGH_STEPS = 150; // ten seconds of practice; then one may go on to a score
 
 // Controls as they lie under the fingers: [control, sign, name, keys shown, key codes].
 const UP = ["up", "↑", "up", "W", ["ArrowUp", "KeyW"]];
@@ -41,9 +42,8 @@ function showCards() {
 
 function levelChoice(level, isFirst) {
   const radio = element("input", { type: "radio", name: "level", value: level.name, checked: isFirst });
-  const news = level.stimuli === "holdout" ? "; new stimuli" : "";
   return element("label", { className: "choice" }, radio,
-    element("span", {}, level.name, element("span", { className: "small quiet", textContent: level.scale + news })));
+    element("span", {}, level.title, element("span", { className: "small quiet", textContent: `${level.scale} · ${level.name}` })));
 }
 
 function showBriefing(task) {
@@ -54,9 +54,23 @@ function showBriefing(task) {
   $("levels-first").replaceChildren(...PAPER_LEVELS.map((name, i) => levelChoice(named[name], i === 0)));
   $("levels-more").replaceChildren(...task.levels.filter((level) => !PAPER_LEVELS.includes(level.name)).map((level) => levelChoice(level, false)));
   $("brief-pad").replaceChildren(element("h2", { textContent: "Keys" }), padElement(task, false),
-    element("p", { className: "small quiet", textContent: isLook(task) ? "Arrow keys or W A S D; on a touch screen, the buttons. A short tap is one small movement." : "Arrow keys or W A S D, and Q, E to step sideways; on a touch screen, the buttons. Walk and turn at once." }));
-  $("play").onclick = () => play(task, false);
+    element("p", { className: "small quiet", textContent: isLook(task) ? "Arrow keys or W A S D; on a touch screen, the buttons. The gaze moves in steps, one for a short tap, and cannot stop between two: to cross the red cross or a button is enough." : "Arrow keys or W A S D, and Q, E to step sideways; on a touch screen, the buttons. Walk and turn at once." }));
+  $("crosshair-choice").hidden = !isLook(task);
+  const isKnown = hasPractised(task);
+  $("play").textContent = !isKnown ? "Practise, then play for a score" : task.series > 1 ? `Play ${task.series} for a score` : "Play for a score";
+  $("play").onclick = () => play(task, !isKnown);
+  $("practise").hidden = !isKnown;
   $("practise").onclick = () => play(task, true);
+  $("brief-note").textContent = `${isKnown ? "" : "The first episode is practice, and you may end it as soon as you know how. "}Practice can be paused and leaves no trace; a scored episode cannot be paused.${task.series > 1 ? ` An episode here is one choice, so a score is a series of ${task.series}.` : ""}`;
+}
+
+// --- what this browser remembers: who practised what
+
+const practised = () => JSON.parse(localStorage.getItem("memorylab-practised") ?? "[]");
+const hasPractised = (task) => practised().includes(task.short);
+
+function notePractice(task) {
+  localStorage.setItem("memorylab-practised", JSON.stringify([...new Set([...practised(), task.short])]));
 }
 
 function padElement(task, isLive) {
@@ -86,6 +100,7 @@ function fillPad(pad, task, isLive) {
 
 function showPart(part) {
   for (const name of ["choosing", "briefing", "playing"]) $(name).hidden = name !== part;
+  document.body.dataset.part = part;
 }
 
 function route() {
@@ -103,11 +118,11 @@ function play(task, practice) {
   begin(task, chosen("level"), chosen("view"), practice);
 }
 
-function begin(task, level, view, practice) {
-  leave();
+function begin(task, level, view, practice, scores = []) {
+  leave(); // `scores` are those of the series so far
   const socket = new WebSocket(new URL("play", location.href.split(/[?#]/)[0]).href.replace(/^http/, "ws"));
   socket.binaryType = "arraybuffer";
-  game = { task, level, view, practice, socket, pressed: [], action: null, number: 0, score: 0, drawing: Promise.resolve(), isOver: false, isRunning: false };
+  game = { task, level, view, practice, scores, socket, pressed: [], action: null, number: 0, score: 0, drawing: Promise.resolve(), isOver: false, isRunning: false };
   const mine = game;
   const say = (word, facts = {}) => { if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ do: word, ...facts })); };
   mine.say = say;
@@ -119,6 +134,8 @@ function begin(task, level, view, practice) {
   scrollTo(0, 0);
   fillPad($("pad"), task, true);
   Object.assign($("pause"), { hidden: !practice, textContent: "Pause" });
+  $("enough").hidden = $("warning").hidden = true;
+  $("frame").classList.toggle("crosshair", isLook(task) && $("crosshair").checked);
   $("stop").textContent = "Stop";
   $("score").textContent = "0";
   $("count").textContent = $("time").textContent = "–";
@@ -133,7 +150,7 @@ function hear(mine, message) {
   if (message.say === "begun") {
     mine.seconds = message.seconds;
     mine.counter = message.counter;
-    $("count-label").textContent = message.counter?.label ?? "";
+    $("count-label").textContent = message.counter?.label ?? (isSeries(mine) ? "Episode" : "");
     [$("picture").height, $("picture").width] = message.size;
     countDown(mine, COUNTDOWN);
   } else if (message.say === "over") {
@@ -147,7 +164,7 @@ function hear(mine, message) {
 function countDown(mine, seconds) {
   if (game !== mine) return;
   if (seconds > 0) {
-    cover(element("p", { className: "big", textContent: seconds }), element("p", { textContent: mine.practice ? "Practice" : "For a score" }));
+    cover(element("p", { className: "big", textContent: seconds }), element("p", { textContent: mine.practice ? "Practice" : isSeries(mine) ? `For a score: ${placeInSeries(mine)}` : "For a score" }));
     setTimeout(() => countDown(mine, seconds - 1), 700);
   } else {
     cover();
@@ -159,7 +176,7 @@ function countDown(mine, seconds) {
 
 function receive(mine, data) {
   const facts = new DataView(data, 0, HEADER_BYTES);
-  const [step, score, left, count] = [facts.getUint32(0, true), facts.getFloat32(8, true), facts.getFloat32(12, true), facts.getUint32(16, true)];
+  const [step, score, left, count, away] = [facts.getUint32(0, true), facts.getFloat32(8, true), facts.getFloat32(12, true), facts.getUint32(16, true), facts.getFloat32(20, true)];
   // One after the other, so that a picture never overtakes an earlier one.
   mine.drawing = mine.drawing.then(async () => {
     const picture = await inflated(data.slice(HEADER_BYTES));
@@ -167,9 +184,19 @@ function receive(mine, data) {
     paint($("picture"), picture);
     $("frame").dataset.step = step;
     showNumbers(mine, score, left, count);
+    warn(mine, away);
+    if (mine.practice && step >= ENOUGH_STEPS) { notePractice(mine.task); $("enough").hidden = mine.isOver; }
     mine.say("drawn");
   });
 }
+
+function warn(mine, away) {
+  $("warning").hidden = away === 0 || mine.isOver;
+  if (away > 0) $("warning").textContent = `Look back at the panel: the episode ends in ${Math.ceil(away)} s`;
+}
+
+const isSeries = (mine) => !mine.practice && mine.task.series > 1;
+const placeInSeries = (mine) => `${mine.scores.length + 1} of ${mine.task.series}`;
 
 async function inflated(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -195,7 +222,7 @@ function showNumbers(mine, score, left, count) {
     setTimeout(() => $("score").classList.remove("gained"), 600);
   }
   const of = mine.counter?.of ? ` of ${mine.counter.of}` : "";
-  $("count").textContent = mine.counter ? `${count}${of}` : "";
+  $("count").textContent = mine.counter ? `${count}${of}` : isSeries(mine) ? placeInSeries(mine) : "";
   const seconds = Math.ceil(left);
   $("time").textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
@@ -205,24 +232,39 @@ const plain = (number) => Number(number.toFixed(2)).toString();
 function cover(...children) {
   $("cover").replaceChildren(...children);
   $("cover").hidden = children.length === 0;
+  $("cover").classList.remove("end");
 }
 
 function showEnd(mine, end) {
-  const lines = [element("p", { textContent: mine.practice ? "Practice is over. Your score:" : "Your score" }),
-    element("p", { className: "big", id: "final-score", textContent: plain(end.score) })];
-  const others = [];
-  if (end.people.n > 1) others.push(`the ${end.people.n} plays here: ${plain(end.people.mean)} on average`);
-  if (end.paper !== null) others.push(`people in the paper: ${plain(end.paper)}`);
-  if (others.length) lines.push(element("p", { textContent: others.join("; ") }));
-  lines.push(element("p", { className: "small", textContent: mine.practice ? "Not stored: it was practice." : `Stored as episode ${end.episode}. Thank you!` }));
-  cover(...lines, endButtons(mine));
+  if (mine.practice) notePractice(mine.task);
+  if (end.counts) mine.scores.push(end.score);
+  const isWhole = isSeries(mine) && mine.scores.length >= mine.task.series;
+  const say = (textContent, className = "") => element("p", { textContent, className });
+  const lines = [say(mine.practice ? "Practice is over. Your score:" : isWhole ? `Your score in ${mine.task.series} episodes` : isSeries(mine) ? `Episode ${mine.scores.length} of ${mine.task.series}` : "Your score"),
+    element("p", { className: "big", id: "final-score", textContent: plain(isWhole ? mine.scores.reduce((sum, one) => sum + one, 0) : end.score) })];
+  if (end.looked_away) lines.push(say("You looked away from the panel for five seconds: that ends an episode."));
+  if (end.answer) lines.push(element("p", { id: "answer", textContent: end.answer }));
+  if (!isSeries(mine) || isWhole) lines.push(...others(mine, end).map((line) => say(line)));
+  lines.push(say(mine.practice ? "Not stored: it was practice." : end.counts ? `Stored as episode ${end.episode}. Thank you!` : "It does not count: no warning had reached you.", "small"));
+  cover(...lines, endButtons(mine, isSeries(mine) && !isWhole));
+  $("cover").classList.add("end");
   $("cover").querySelector("button").focus();
   halt(mine);
 }
 
-function endButtons(mine) {
+function others(mine, end) {
+  const [each, found] = [mine.task.series > 1 ? " an episode" : "", []];
+  if (end.people.n > 1) found.push(`the ${end.people.n} plays here: ${plain(end.people.mean)}${each} on average${end.people.aborted ? ` (${end.people.aborted} more given up)` : ""}`);
+  if (end.paper !== null) found.push(`people in the paper: ${plain(end.paper)}${each}`);
+  return found.length ? [found.join("; ")] : [];
+}
+
+function endButtons(mine, goesOn = false) {
+  const again = (practice, scores) => () => begin(mine.task, mine.level, mine.view, practice, scores);
+  const [first, next] = goesOn ? ["Next episode", again(false, mine.scores)] : [mine.practice ? "Play for a score" : "Play again", again(!hasPractised(mine.task), [])];
   return element("div", { className: "actions" },
-    element("button", { className: "first", textContent: mine.practice ? "Play for a score" : "Play again", onclick: () => begin(mine.task, mine.level, mine.view, false) }),
+    element("button", { className: "first", textContent: first, onclick: next }),
+    ...(goesOn ? [] : [element("button", { textContent: "Practise again", onclick: again(true, []) })]),
     element("button", { textContent: "Another game", onclick: () => { leave(); location.hash = ""; route(); } }));
 }
 
@@ -237,7 +279,7 @@ function halt(mine) {
   mine.isRunning = false;
   mine.pressed = [];
   showHeld(mine);
-  $("pause").hidden = true;
+  $("pause").hidden = $("enough").hidden = $("warning").hidden = true;
   $("stop").textContent = "Back";
 }
 
@@ -311,12 +353,15 @@ $("pause").onclick = () => {
   game.action = null;
   tell(game);
 };
+$("enough").onclick = () => { if (game) begin(game.task, game.level, game.view, false); };
 addEventListener("hashchange", route);
 
 // --- the start
 
 $("name").value = localStorage.getItem("memorylab-name") ?? "";
 $("name").onchange = () => localStorage.setItem("memorylab-name", $("name").value);
+$("crosshair").checked = localStorage.getItem("memorylab-crosshair") === "yes";
+$("crosshair").onchange = () => localStorage.setItem("memorylab-crosshair", $("crosshair").checked ? "yes" : "no");
 tasks = await (await fetch("tasks")).json();
 showCards();
 route();

@@ -4,7 +4,8 @@ import { $, element } from "./dom.js";
 
 const STEPS_PER_SECOND = 15;
 const LOADING_MS = 400;
-const RECALL_ROWS = 10;
+const FEW = 4; // neighbours, whose pictures may be large
+const LONG_AGO = 2 * STEPS_PER_SECOND; // what is nearer is hardly memory
 const HUES = ["#1d5f9e", "#6ba3d6", "#237a4b", "#8cc9a1", "#9a948a", "#b98a2f", "#8a5aa8", "#c59bd8", "#b0b0b0"];
 const recordedHere = $("recorded");
 
@@ -13,6 +14,8 @@ let steps = []; // one entry a step, with its picture
 let received = new Float64Array(0); // how much weight each step was recalled with, over the episode
 let now = 0;
 let isRunning = false;
+let isWhole = false; // the last step of the episode is here
+let hasChosen = false; // whoever looks went to a step of their own
 let drawnTracks = -1; // how many steps the tracks show
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -51,9 +54,9 @@ async function load() {
     begin();
     for (const [i, piece] of facts.pieces.entries()) {
       await addPiece(fromText(piece));
-      if (i % 8 === 0) grown();
+      isWhole = i === facts.pieces.length - 1;
+      if (isWhole || i % 8 === 0) grown();
     }
-    grown();
     return;
   }
   let loaded = 0;
@@ -64,31 +67,38 @@ async function load() {
       begin();
     }
     facts = fresh;
-    for (; loaded < fresh.pieces; loaded += 1) {
+    while (loaded < fresh.pieces) {
       const answer = await fetch(`piece/${fresh.number}/${loaded}`);
       if (!answer.ok) break;
       await addPiece(new Uint8Array(await answer.arrayBuffer()));
+      loaded += 1;
+      isWhole = fresh.is_done && loaded === fresh.pieces;
       grown();
     }
-    grown();
-    if (fresh.is_done && loaded === fresh.pieces) await new Promise((resolve) => { wake = resolve; });
+    if (fresh.problem) $("waiting").textContent = `The episode broke off: ${fresh.problem}`;
+    $("waiting").hidden = steps.length > 0 && !fresh.problem;
+    if (isWhole || fresh.problem) await new Promise((resolve) => { wake = resolve; });
     else await new Promise((resolve) => { setTimeout(resolve, LOADING_MS); });
   }
 }
 let wake = () => {};
 
 function begin() {
-  [steps, now, drawnTracks] = [[], 0, -1];
+  [steps, now, drawnTracks, isWhole, hasChosen] = [[], 0, -1, false, false];
+  $("waiting").hidden = false;
+  $("looking").hidden = $("timeline").hidden = true;
+  $("state").textContent = "";
   $("title").textContent = facts.title;
   $("subtitle").textContent = `${facts.player}; ${facts.level}${facts.is_only ? "" : `, seed ${facts.seed}`}. ${facts.rule}`;
   document.title = `memorylab: ${facts.title}`;
   [$("picture").height, $("picture").width] = [facts.height, facts.width];
   $("another").hidden = !facts.is_live || Boolean(facts.is_only);
   makeBars();
-  makeThumbnails();
 }
 
 function grown() {
+  $("waiting").hidden = true;
+  $("looking").hidden = $("timeline").hidden = false;
   const remembers = steps.some((step) => step.ages.length);
   const thinks = steps.some((step) => step.probabilities);
   $("looking").classList.toggle("walked", Boolean(steps[0]?.place));
@@ -98,12 +108,28 @@ function grown() {
   $("legend-recalled").hidden = !remembers;
   $("value").parentElement.hidden = $("bars").hidden = !thinks;
   $("scrub").max = Math.max(steps.length - 1, 0);
-  $("state").textContent = facts.is_done ? `${plural(steps.length, "step")}, score ${plain(steps.at(-1)?.score ?? 0)}` : `playing … ${plural(steps.length, "step")}`;
+  $("state").textContent = `${plural(steps.length, "step")}, score ${plain(steps.at(-1).score)}${isWhole ? "" : " so far"}`;
+  $("so-far").hidden = isWhole;
   received = new Float64Array(steps.length);
   steps.forEach((step, t) => step.ages.forEach((age, j) => { received[t - age] += step.weights[j]; }));
+  makeThumbnails(Math.max(...steps.map((step) => step.ages.length)));
   makeTracks(thinks, remembers);
+  if (remembers && !hasChosen && !isRunning) openOnRecall();
   show();
 }
+
+function openOnRecall() {
+  now = steps.reduce((best, _, t) => (worthSeeing(t) > worthSeeing(best) ? t : best), 0);
+  if (worthSeeing(now) > 0) $("opened").textContent = `Opened on the recall that is most worth seeing${isWhole ? "" : " so far"}: step ${now}. |◀ goes to the start.`;
+}
+
+function worthSeeing(t) {
+  // How much of the read lies on moments long ago; twice that where it pays within a second.
+  steps[t].longAgo ??= steps[t].ages.reduce((sum, age, j) => sum + (age >= LONG_AGO ? steps[t].weights[j] : 0), 0);
+  const isPaid = steps.slice(t, t + STEPS_PER_SECOND).some((step) => step.reward > 0);
+  return steps[t].longAgo * (isPaid ? 2 : 1);
+}
+
 const plain = (number) => Number(number.toFixed(2)).toString();
 
 // --- the moment
@@ -141,8 +167,11 @@ function showBars(step) {
   });
 }
 
-function makeThumbnails() {
-  $("recalled").replaceChildren(...Array.from({ length: RECALL_ROWS }, () => {
+function makeThumbnails(number) {
+  // As many as the agent recalls at once at most, so that the panel keeps its size and has no room to spare.
+  if ($("recalled").children.length === number) return;
+  $("recalled").classList.toggle("few", number <= FEW);
+  $("recalled").replaceChildren(...Array.from({ length: number }, () => {
     const bar = element("span", { className: "weight" }, element("i"));
     const button = element("button", {}, element("canvas", { className: "pixels" }), bar, element("b"), element("small"));
     button.firstChild.width = facts.width;
@@ -153,9 +182,6 @@ function makeThumbnails() {
 
 function showRecalled(step) {
   const places = [...$("recalled").children];
-  while (places.length < step.ages.length) { // more neighbours than usual
-    places.push($("recalled").appendChild(places[0].cloneNode(true)));
-  }
   places.forEach((place, j) => {
     const age = step.ages[j];
     place.classList.toggle("empty", age === undefined);
@@ -172,7 +198,11 @@ function showRecalled(step) {
     button.dataset.age = age;
     button.onclick = () => { pause(); go(now - Number(button.dataset.age)); };
   });
-  $("recall-note").textContent = step.ages.length ? "weight; steps · seconds ago" : now === 0 || steps.some((one) => one.ages.length) ? "nothing to recall yet" : "this agent has no episodic memory";
+  const remembers = steps.some((one) => one.ages.length);
+  $("recall-note").textContent = step.ages.length ? "weight; steps · seconds ago" : "";
+  $("recall-word").hidden = step.ages.length > 0;
+  $("recalled").hidden = !remembers;
+  $("recall-word").textContent = remembers || steps.length === 1 ? "Nothing to recall yet: the episode has just begun." : "This agent has no episodic memory. What it keeps is in its working memory, which shows no pictures.";
 }
 
 function show() {
@@ -378,6 +408,7 @@ function drawPolicy(pen, width, height) {
 
 function drawRewards(pen, width, height) {
   const most = Math.max(...steps.map((step) => Math.abs(step.reward)), 1e-9);
+  tracks.reward.note = steps.some((step) => step.reward) ? "" : isWhole ? "none" : "none so far";
   pen.fillStyle = colour("good");
   steps.forEach((step, t) => {
     const tall = Math.abs(step.reward) / most * (height - 6);
@@ -388,6 +419,8 @@ function drawRewards(pen, width, height) {
 // --- time
 
 function go(step) {
+  hasChosen = true;
+  $("opened").textContent = "";
   now = Math.min(Math.max(step, 0), Math.max(steps.length - 1, 0));
   show();
 }
@@ -396,8 +429,8 @@ let clockStart = 0;
 let stepStart = 0;
 
 function run() {
-  if (now >= steps.length - 1 && facts.is_done) now = 0;
-  isRunning = true;
+  if (now >= steps.length - 1 && isWhole) now = 0;
+  isRunning = hasChosen = true;
   [clockStart, stepStart] = [performance.now(), now];
   $("run").textContent = "Pause";
   requestAnimationFrame(tick);
@@ -413,7 +446,7 @@ function tick(time) {
   const target = stepStart + Math.max(0, Math.floor((time - clockStart) / 1000 * STEPS_PER_SECOND * Number($("speed").value)));
   if (target >= steps.length - 1) { // wait there if it is still being played
     go(steps.length - 1);
-    if (facts.is_done) { pause(); return; }
+    if (isWhole) { pause(); return; }
     [clockStart, stepStart] = [time, now];
   } else if (target !== now) go(target);
   requestAnimationFrame(tick);
