@@ -18,7 +18,7 @@ from memorylab.runs.files import replacing
 STYLE = """
 :root { color-scheme: light; --ink: #1c2430; --soft: #5b6676; --line: #dde2e9; --accent: #0072B2; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 70rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: #fff;
+body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1rem 4rem; color: var(--ink); background: #fff;
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
 h1 { font-size: 1.7rem; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.6rem 0 .4rem; }
 p { max-width: 46rem; } .soft, figcaption { color: var(--soft); }
@@ -27,7 +27,7 @@ a { color: var(--accent); } figure { margin: 1rem 0; } figcaption { font-size: .
 img { max-width: 100%; height: auto; } .maps { display: flex; flex-wrap: wrap; gap: 1rem; }
 .maps figure { width: 11rem; } .scroll { overflow-x: auto; } .scroll + .scroll { margin-top: 1.6rem; }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th, td { padding: .28rem .7rem; border-bottom: 1px solid var(--line); text-align: right; }
+th, td { padding: .28rem .5rem; border-bottom: 1px solid var(--line); text-align: right; }
 th { font-weight: 600; white-space: normal; vertical-align: bottom; }
 tbody td:first-child, tr:first-child th:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
 th[colspan] { text-align: center; } .starts { border-left: 1px solid var(--line); }

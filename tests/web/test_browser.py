@@ -67,6 +67,15 @@ def open_practised(open_page, place, task: str, viewport=DESK, **options):
     return page
 
 
+def too_wide(page) -> list[str]:
+    """What reaches over the right edge of the screen, if anything makes the page wider than it."""
+    return page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("*")]
+            .filter((one) => one.getBoundingClientRect().right > innerWidth)
+            .map((one) => `${one.tagName} ${one.id} ${one.textContent.slice(0, 60)}`)"""
+    )
+
+
 def start(page, button: str = "#play") -> None:
     page.click(button)
     page.wait_for_selector("#cover", state="hidden", timeout=60_000)
@@ -287,7 +296,7 @@ def test_names_are_shown_as_text(open_page, store):
         page = open_page(f"http://{where}/", PHONE)
         wait_for(lambda: "<b id=bold>Eve</b>, episode 1" in page.text_content("#subtitle"))
         assert page.locator("#bold").count() == 0
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert too_wide(page) == []
 
 
 def test_the_dashboard_follows_a_run(open_page, tmp_path: Path):
@@ -300,7 +309,7 @@ def test_the_dashboard_follows_a_run(open_page, tmp_path: Path):
         page = open_page(f"http://{where}/", PHONE)
         page.wait_for_selector("text=mra on change_detection, laptop, seed 3")
         assert page.locator(".badge.live").count() == 1
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert too_wide(page) == []
         with (run / "metrics.csv").open("a") as file:
             file.write("2000,trials 1,7.25\n")
         page.wait_for_selector("dd:text('7.25')", timeout=15_000)
@@ -333,7 +342,7 @@ def test_the_dashboard_has_a_chart_for_each_task_and_marks_for_many_runs(open_pa
         page.locator("#together > section:first-child .keys input").first.uncheck()
         assert [panels.nth(i).locator("polyline").count() for i in (0, 1)] == [19, 2]
         assert page.locator("dd:text('919')").count() == 1
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert too_wide(page) == []
         page.close()  # before the server it asks
 
 
@@ -364,7 +373,7 @@ def test_watch_opens_on_a_recall_worth_seeing_and_says_what_is_only_so_far(open_
         assert page.is_visible("#so-far")
         assert "so far: step 50" in page.text_content("#opened")
         assert page.text_content("#tracks > div:last-child .quiet") == "none so far"
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert too_wide(page) == []
         goes_on.set()
         wait_for(lambda: page.get_attribute("body", "data-step") == "80")
         assert page.text_content("#state") == "100 steps, score 1"
