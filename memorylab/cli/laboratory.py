@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from tyro.conf import Positional
@@ -10,7 +10,9 @@ from tyro.conf import Positional
 from memorylab.cli.tables import errors, evaluation_table, print_rows, progress
 from memorylab.cli.verbs import Flag, at_least_one, check_ending, from_signatures, needs_agent
 from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.runs.files import check_writable
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
+from memorylab.tasks.task import check_level
 
 
 def curve(runs: Positional[tuple[Path, ...]], out: Path = Path("curve.png")) -> None:
@@ -32,7 +34,7 @@ def curve(runs: Positional[tuple[Path, ...]], out: Path = Path("curve.png")) -> 
 
 
 def evaluate(
-    run: Positional[Path],
+    run: Annotated[Positional[Path], tyro.conf.arg(metavar="RUN")],
     levels: tuple[str, ...] = PAPER_LEVELS,
     sweep: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     episodes: int = 64,
@@ -64,7 +66,12 @@ def evaluate(
         csv: Print CSV instead of a table.
     """
     at_least_one("episodes", episodes)
+    if save:
+        check_writable(run)
     chosen = tuple(LEVELS) if levels == ("all",) else levels
+    for level in chosen:
+        check_level(level)
+    needs_agent("memorylab.runtime.command").check_device(device)
     trained = needs_agent("memorylab.learning.trained").load_trained(run, step, device)
     if routes and not (save and "goal_step" in trained.task.report):
         raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
@@ -124,6 +131,7 @@ def report(
     """
     if not runs:
         raise ValueError("name the folders of the runs to report, such as: memorylab report runs --out report")
+    check_writable(out)
     stick = needs_agent("memorylab.laboratory.references").yardstick(reference, humans)
     lab = needs_agent("memorylab.laboratory.report")
     with progress() as bar:

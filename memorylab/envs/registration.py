@@ -8,7 +8,7 @@ import gymnasium
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import TASKS, Task, add_task
+from memorylab.tasks.task import PACKAGED, TASKS, Task, add_task
 
 
 def make(
@@ -57,14 +57,15 @@ def register_task(task: Task) -> None:
     taken.
     """
     add_task(task)
-    register_levels(task.name)
+    register_levels(task.name, task.short)
 
 
-def register_levels(task: str) -> None:
-    """`memorylab/change_detection_holdout_extrapolate-v0` and so on, for gymnasium.make and make_vec."""
-    for level in LEVELS:
+def register_levels(task: str, short: str) -> None:
+    """`memorylab/change_detection_holdout_extrapolate-v0` and so on, for gymnasium.make and make_vec;
+    `memorylab/cd-v0` is the training level."""
+    for name, level in {short: "train", **{f"{task}_{level}": level for level in LEVELS}}.items():
         gymnasium.register(
-            f"memorylab/{task}_{level}-v0",
+            f"memorylab/{name}-v0",
             entry_point=partial(make, task, level),
             vector_entry_point=partial(make_vec, task, level),
         )
@@ -72,5 +73,5 @@ def register_levels(task: str) -> None:
 
 def register_all() -> None:
     """Those that come with the package."""
-    for task in TASKS:
-        register_levels(task)
+    for short, task in zip(PACKAGED, TASKS, strict=True):
+        register_levels(task, short)

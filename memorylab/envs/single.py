@@ -9,7 +9,7 @@ from gymnasium import Env, spaces
 
 from memorylab.envs.batch import EnvBatch
 from memorylab.envs.spec import GameSpec
-from memorylab.envs.vector import STEPS_PER_SECOND, observation_space
+from memorylab.envs.vector import STEPS_PER_SECOND, check_options, observation_space
 from memorylab.world.walking import STICKS
 
 ONE = np.ones(1, np.bool_)
@@ -57,8 +57,9 @@ class MemoryEnv(Env):
         self.state = "new"
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Begin an episode; the same seed begins the same one."""
+        """Begin an episode; the same seed begins the same one. There are no options."""
         self.check_open()
+        check_options(options)
         if seed is None and self.state == "new":
             seed = self.first_seed
         seeds = self.batch.seed(seed)

@@ -1,7 +1,7 @@
 """Many games at once as a gymnasium.vector.VectorEnv."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,14 @@ STEPS_PER_SECOND = FRAMES_PER_SECOND // FRAMES_PER_STEP
 def observation_space(batch: EnvBatch) -> spaces.Box:
     """Of one game: its picture."""
     return spaces.Box(0, 255, (batch.height, batch.width, 3), np.uint8)
+
+
+def check_options(options: Mapping[str, Any] | None, *known: str) -> None:
+    """Of `reset`, or one sentence: what is not understood must not look as if it were."""
+    for name in options or {}:
+        if name not in known:
+            there_is = f"only the option {', '.join(known)}" if known else "no options"
+            raise ValueError(f"reset takes {there_is}, not {name!r}; level and scale are chosen by make")
 
 
 class MemoryVectorEnv(VectorEnv):
@@ -72,6 +80,7 @@ class MemoryVectorEnv(VectorEnv):
         One seed serves all games, each with a stream of its own; a list gives each game its own seed.
         """
         self.check_open()
+        check_options(options, "reset_mask")
         chosen = self.everyone
         if options and "reset_mask" in options:
             chosen = np.asarray(options["reset_mask"])

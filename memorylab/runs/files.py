@@ -1,5 +1,6 @@
 """Files that are whole or not there."""
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,3 +20,13 @@ class replacing:
             self.temporary.replace(self.path)
         else:
             self.temporary.unlink(missing_ok=True)
+
+
+def check_writable(folder: Path) -> None:
+    """Or one sentence, before anything is computed: which folder, and why not. Nothing is left behind."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return
+    except OSError as problem:
+        raise ValueError(f"cannot write in the folder {there}: {problem.strerror}") from problem

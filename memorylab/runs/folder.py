@@ -24,18 +24,21 @@ class RunFolder:
         self.actors = path / "actors.csv"  # on a cluster
 
     def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
-        """Begin a run here, or go on with one of the same configuration; what an older version did not yet write into
-        it has its default."""
-        new = json.loads(json.dumps(config))
-        if (self.path / "config.json").exists():
-            old = completed(read_config(self.path), defaults)
-            differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
-            if differences:
-                raise ValueError(
-                    f"{self.path} holds a run of another configuration: {'; '.join(differences)}; "
-                    "give the same settings to go on, or another --out"
-                )
-        write_config(self.path, new)
+        """Begin a run here, or go on with one of the same configuration."""
+        self.check(config, defaults)
+        write_config(self.path, config)
+
+    def check(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
+        """Refuses a run of another configuration; what an older version did not yet write into it has its default."""
+        if not (self.path / "config.json").exists():
+            return
+        new, old = json.loads(json.dumps(config)), completed(read_config(self.path), defaults)
+        differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
+        if differences:
+            raise ValueError(
+                f"{self.path} holds a run of another configuration: {'; '.join(differences)}; "
+                "give the same settings to go on, or another --out"
+            )
 
     def add_metrics(self, row: Mapping[str, Any]) -> None:
         """How training stands at a step."""
