@@ -39,6 +39,8 @@ def sentence(text: str, arguments: list[str], prog: str) -> str:
         return unknown_option(found[1].split(", ")[0], hint) + help_tells
     if found := re.fullmatch(r"invalid choice '(.*)' for argument '(\S*)'\. Expected one of \((.*)\)\.", problem):
         choices = re.findall(r"'([^']*)'", found[3])
+        if "None" in choices:  # of an option that may be left out; tyro mixes these
+            choices = sorted({*choices} - {"None"})
         return f"{found[2]} must be one of {', '.join(choices)}, not {found[1]!r}{near_miss(found[1], choices)}"
     if found := re.fullmatch(r"Missing value for argument '(\S*)'\. Expected (\d+) values\.", problem):
         return f"{found[1]} needs {'a value' if found[2] == '1' else f'{found[2]} values'}{help_tells}"

@@ -65,19 +65,24 @@ def evaluate(
         json: Print JSON instead of a table.
         csv: Print CSV instead of a table.
     """
-    at_least_one("episodes", episodes)
-    if save:
-        check_writable(run)
     chosen = tuple(LEVELS) if levels == ("all",) else levels
-    for level in chosen:
-        check_level(level)
-    needs_agent("memorylab.runtime.command").check_device(device)
+    check_evaluation(run, chosen, episodes, save, device)
     trained = needs_agent("memorylab.learning.trained").load_trained(run, step, device)
     if routes and not (save and "goal_step" in trained.task.report):
         raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
     game = trained.game("train").changed(stimuli=stimuli, **parse_scale(trained.task.name, scale))
     rows = evaluations(trained, chosen, game, sweep, episodes, seed, save, routes)
     print_rows(rows, json, csv, evaluation_table)
+
+
+def check_evaluation(run: Path, levels: Sequence[str], episodes: int, save: bool, device: str) -> None:
+    """Or one sentence, before weights are loaded."""
+    at_least_one("episodes", episodes)
+    for level in levels:
+        check_level(level)
+    if save:
+        check_writable(run)
+    needs_agent("memorylab.runtime.command").check_device(device)
 
 
 def evaluations(

@@ -1,6 +1,7 @@
 """`memorylab VERB ...`: finds the verb and hands it the rest."""
 
 import os
+import select
 import sys
 from collections.abc import Sequence
 
@@ -68,8 +69,13 @@ def told(problem: BaseException) -> str:
 def nobody_reads() -> bool:
     """Whether it is our own output that broke, as with `| head`; then nothing more is written to it."""
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return True
-    return False
+        output = sys.stdout.fileno()
+    except OSError:
+        return False  # it goes to no file
+    if hasattr(select, "poll"):  # elsewhere it can only be ours
+        asked = select.poll()
+        asked.register(output, 0)
+        if not asked.poll(0):
+            return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), output)
+    return True

@@ -43,9 +43,8 @@ def test_ctrl_c_in_the_program_of_somebody_else_is_theirs(monkeypatch):
 
 @pytest.mark.parametrize("form", [["--json"], []])
 def test_a_pipe_that_nobody_reads_ends_quietly(form):
-    command = subprocess.Popen(
-        [sys.executable, "-m", "memorylab", "list", *form], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    command.stdout.close()
-    assert command.stderr.read() == ""
-    assert command.wait() == 1
+    call = [sys.executable, "-m", "memorylab", "list", *form]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        command.stdout.close()
+        assert command.stderr.read() == ""
+    assert command.returncode == 1

@@ -175,7 +175,7 @@ MISTAKES = {
     "watch --episode 1 --task avm": "--task is for a --player",
     "watch RUN --player random --task avm": "name one to watch",
     "watch --player random": "--player needs --task",
-    "watch --player nobody --task avm": "--player must be one of random, forgetting, remembering, not 'nobody'",
+    "watch --player nobody --task avm": "--player must be one of forgetting, random, remembering, not 'nobody'",
     "watch --player random --task avn": "unknown task 'avn' (did you mean avm?)",
     "watch --player random --task avm --level hard": "unknown level 'hard'",
     "watch --episode first": "--episode must be a whole number, not 'first'",
