@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 
 from memorylab.agent.registries import AUXILIARY_LOSSES, CONTROLLERS, ENCODERS, MEMORIES
 from memorylab.agent.registry import Registry
+from memorylab.mistakes import unknown
 
 
 @dataclass(frozen=True)
@@ -114,5 +115,5 @@ def model_config(name: str, base: AgentConfig | None = None) -> AgentConfig:
     short = name.lower().replace(" ", "")
     short = OTHER_NAMES.get(short, short)
     if short not in MODELS:
-        raise ValueError(f"unknown model {name!r}; the models are {', '.join(MODELS)}")
+        raise unknown("model", name, MODELS)
     return replace(base or AgentConfig(), **{"jumpy": True, **MODELS[short]})

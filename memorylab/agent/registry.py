@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from memorylab.extensions import load_extensions, note_addition
+from memorylab.mistakes import near_miss
 
 Part = TypeVar("Part")
 
@@ -30,7 +31,8 @@ class Registry(dict[str, type[Part]], Generic[Part]):
         if name not in self:
             load_extensions()
         if name not in self:
-            raise ValueError(f"{self.kind} must be one of {', '.join((*self.besides, *self))}, not {name!r}")
+            known = (*self.besides, *self)
+            raise ValueError(f"{self.kind} must be one of {', '.join(known)}, not {name!r}{near_miss(name, known)}")
         return self[name]
 
     def settings(self, name: str) -> dict[str, Any]:

@@ -5,10 +5,14 @@ import sys
 try:
     import rich  # noqa: F401
     import tyro  # noqa: F401
-except ImportError:
+
+    from memorylab.cli.main import main
+except KeyboardInterrupt:
+    sys.exit(130)
+except ModuleNotFoundError as problem:
+    if problem.name not in ("rich", "tyro"):
+        raise
     print("memorylab: the command line needs more packages: pip install 'memorylab[cli]'", file=sys.stderr)
     sys.exit(2)
-
-from memorylab.cli.main import main
 
 __all__ = ["main"]

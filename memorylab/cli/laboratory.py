@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from tyro.conf import Positional
@@ -10,7 +10,9 @@ from tyro.conf import Positional
 from memorylab.cli.tables import errors, evaluation_table, print_rows, progress
 from memorylab.cli.verbs import Flag, at_least_one, check_ending, from_signatures, needs_agent
 from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.runs.files import check_writable
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
+from memorylab.tasks.task import check_level
 
 
 def curve(runs: Positional[tuple[Path, ...]], out: Path = Path("curve.png")) -> None:
@@ -32,7 +34,7 @@ def curve(runs: Positional[tuple[Path, ...]], out: Path = Path("curve.png")) -> 
 
 
 def evaluate(
-    run: Positional[Path],
+    run: Annotated[Positional[Path], tyro.conf.arg(metavar="RUN")],
     levels: tuple[str, ...] = PAPER_LEVELS,
     sweep: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     episodes: int = 64,
@@ -63,14 +65,24 @@ def evaluate(
         json: Print JSON instead of a table.
         csv: Print CSV instead of a table.
     """
-    at_least_one("episodes", episodes)
     chosen = tuple(LEVELS) if levels == ("all",) else levels
+    check_evaluation(run, chosen, episodes, save, device)
     trained = needs_agent("memorylab.learning.trained").load_trained(run, step, device)
     if routes and not (save and "goal_step" in trained.task.report):
         raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
     game = trained.game("train").changed(stimuli=stimuli, **parse_scale(trained.task.name, scale))
     rows = evaluations(trained, chosen, game, sweep, episodes, seed, save, routes)
     print_rows(rows, json, csv, evaluation_table)
+
+
+def check_evaluation(run: Path, levels: Sequence[str], episodes: int, save: bool, device: str) -> None:
+    """Or one sentence, before weights are loaded."""
+    at_least_one("episodes", episodes)
+    for level in levels:
+        check_level(level)
+    if save:
+        check_writable(run)
+    needs_agent("memorylab.runtime.command").check_device(device)
 
 
 def evaluations(
@@ -124,6 +136,7 @@ def report(
     """
     if not runs:
         raise ValueError("name the folders of the runs to report, such as: memorylab report runs --out report")
+    check_writable(out)
     stick = needs_agent("memorylab.laboratory.references").yardstick(reference, humans)
     lab = needs_agent("memorylab.laboratory.report")
     with progress() as bar:

@@ -9,6 +9,7 @@ from memorylab.cli.tables import human_table, print_rows, progress
 from memorylab.cli.verbs import Flag, check_ending, from_signatures, needs_agent, needs_web, save_rows
 from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.laboratory.baseline import ScriptedPlayer
+from memorylab.runs.files import check_writable
 from memorylab.tasks.task import check_level, find_task
 
 LOOPBACK = "127.0.0.1"
@@ -36,6 +37,8 @@ def play(
     if task is None and (stimuli or scale):
         raise ValueError("--stimuli and --scale need --task: they are those of one task")
     game = None if task is None else own_game(task, "train", stimuli and stimuli.resolve(), scale)
+    check_writable(scores.parent)
+    needs_web("memorylab.web.server").check_port(port)  # before the file of scores is made
     needs_web("memorylab.web.commands").play(game, scores, host, port)
 
 
@@ -84,7 +87,7 @@ def watch_player(
         run: Folder of a run: its agent plays.
         player: A scripted player instead; needs --task.
         episode: A person's episode instead, by its number in --scores.
-        task: The task to play; a run has its own.
+        task: The task that --player plays; a run has its own.
         level: The level to play.
         seed: Seed of the first episode.
         step: Which weights of the run: snapshot (where the training score was best), last or the number of a step.
@@ -114,7 +117,7 @@ def performer(
 ) -> Any:
     """A run's agent, or a scripted player."""
     if run:
-        return needs_agent("memorylab.web.agent_player").agent_player(run, task, level, step, stimuli, scale)
+        return needs_agent("memorylab.web.agent_player").agent_player(run, level, step, stimuli, scale)
     assert task  # a scripted player has one
     return needs_web("memorylab.web.commands").scripted_player(own_game(task, level, stimuli, scale), player)
 
@@ -125,6 +128,8 @@ def check_watched(run: Path | None, player: str | None, episode: int | None, tas
         raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
     if player and not task:
         raise ValueError("--player needs --task")
+    if task and not player:
+        raise ValueError("--task is for a --player: a run and a person's episode have their own")
     if episode is not None and changes:
         raise ValueError("--stimuli and --scale are for a run or a --player: a person's episode is as it was played")
 

@@ -2,40 +2,40 @@
 
 import json as json_module
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rich
 from rich.table import Table
 
-from memorylab.cli.tables import baseline_table, print_rows, progress, speed_table
+from memorylab.cli.tables import STARTING, baseline_table, print_rows, print_table, progress, speed_table
 from memorylab.cli.verbs import AllTasks, Flag, at_least_one, check_ending, chosen_tasks, from_signatures, save_rows
 from memorylab.laboratory.baseline import PLAYERS, ScriptedPlayer, baselines
 from memorylab.laboratory.bench import bench as measure_speed
 from memorylab.laboratory.snapshot import contact_sheet, save_animation, save_sheet, watch
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
-from memorylab.tasks.task import Task, check_level, find_task, task_names
+from memorylab.tasks.task import Task, check_level, find_task
 
 
-def list_tasks(json: Flag = False) -> None:
+def list_tasks(tasks: AllTasks, json: Flag = False) -> None:
     """The tasks, their levels, and the scales and stimuli these draw.
 
     Args:
         json: Print JSON instead of a table.
     """
-    tasks = [find_task(name) for name in task_names()]
+    found = [find_task(name) for name in chosen_tasks(tasks)]
     if json:
-        print(json_module.dumps([described(task) for task in tasks], indent=2))
+        print(json_module.dumps([described(task) for task in found], indent=2))
         return
-    for task in tasks:
+    for task in found:
         table = Table("level", "stimuli", "scale", title_justify="left", title=f"[bold]{task.name}[/] ({task.short})")
         halves = [f"{half} stimuli: {stimuli}" for half, stimuli in task.stimuli.items()]
         table.caption = "\n".join([task.rule, f"scale keywords: {', '.join(task.keywords)}", *halves])
         table.caption_justify = "left"
         for level, (_, stimuli) in LEVELS.items():
             table.add_row(level, stimuli, " or ".join(scale.text() for scale in task.scales_of(level)))
-        rich.print(table)
+        print_table(table)
 
 
 def described(task: Task) -> dict[str, Any]:
@@ -94,10 +94,10 @@ def watched(
     """Caption and pictures of each task, with a bar while they are played."""
     strips = []
     with progress() as bar:
-        work = bar.add_task("pictures", total=len(names) * frames)
+        work = bar.add_task(STARTING, total=len(names) * frames)
         for name in names:
-            bar.update(work, description=name)
-            seen = watch(name, level, player, frames, every, seed, lambda: bar.advance(work), size=size)
+            on_step = partial(bar.update, work, advance=1, description=name)
+            seen = watch(name, level, player, frames, every, seed, on_step, size=size)
             strips.append((f"{name}, {level}, {player}", seen))
     return strips
 
@@ -131,10 +131,10 @@ def baseline(
     rows = []
     total = len(names) * len(levels) * len(players) * episodes
     with progress() as bar:
-        work = bar.add_task("episodes", total=total)
-        for row in baselines(names, levels, players, episodes, seed, lambda n: bar.advance(work, n)):
+        work = bar.add_task(STARTING, total=total)
+        on_episodes = partial(bar.update, work, description="episodes")
+        for row in baselines(names, levels, players, episodes, seed, lambda n: on_episodes(advance=n)):
             rows.append(row)
-            bar.update(work, description=f"{row.task} {row.level} {row.player}")
     save_rows(rows, out)
     print_rows(rows, json, csv, baseline_table)
 
@@ -162,14 +162,14 @@ def bench(
     """
     names = chosen_tasks(tasks)
     check_level(level)
-    if seconds <= 0:
+    if not seconds > 0:
         raise ValueError(f"--seconds must be more than 0, not {seconds:g}")
     rows = []
     with progress() as bar:
-        work = bar.add_task("measuring", total=len(names))
+        work = bar.add_task(STARTING, total=len(names))
         for row in measure_speed(names, level, num_envs, size, seconds, threads):
             rows.append(row)
-            bar.advance(work)
+            bar.update(work, advance=1, description="measuring")
     print_rows(rows, json, csv, speed_table)
 
 

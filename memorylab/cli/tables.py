@@ -3,7 +3,8 @@
 import csv as csv_module
 import io
 import json as json_module
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -17,11 +18,42 @@ from memorylab.laboratory.bench import Speed
 from memorylab.tasks.task import find_task
 
 errors = Console(stderr=True)
+WIDEST = 1000  # columns of a table that nothing limits
+STARTING = "getting ready; what is new is compiled, which can take a minute"
 
 
 def right(header: str) -> Any:
     """A column of numbers."""
     return rich.table.Column(header, justify="right")
+
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """As wide as it is, or as narrow as the terminal."""
+    console = console or rich.get_console()
+    is_wide = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum > console.width
+    console.print(narrowed(table) if is_wide else table)
+
+
+def narrowed(table: Table) -> Table:
+    """Without lines; numbers and the words above them stay whole, names are folded."""
+    table.box, table.padding, table.pad_edge, table.show_edge = None, (0, 1, 0, 0), False, False
+    for column in table.columns:
+        column.overflow = "fold"
+        if column.justify == "right":
+            words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
+            column.width = max(map(len, words), default=1)
+    return table
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """Says so while it lasts: on a terminal until it is done, elsewhere as a line."""
+    if errors.is_terminal:
+        with errors.status(what):
+            yield
+    else:
+        errors.print(f"{what} ...", highlight=False, soft_wrap=True)
+        yield
 
 
 def progress() -> Progress:
@@ -32,9 +64,10 @@ def progress() -> Progress:
 
 def baseline_table(rows: list[Baseline]) -> Table:
     """Scripted players beside the paper."""
-    unwrapped = (rich.table.Column(name, no_wrap=True) for name in ("task", "level", "player"))
     table = Table(
-        *unwrapped,
+        "task",
+        "level",
+        "player",
         *map(right, ("score", "±", "Random", "Human", "agent")),
         caption="±: standard error. Random, Human and best agent: the paper's",
     )
@@ -106,7 +139,7 @@ def print_rows(rows: list[Any], json: bool, csv: bool, table: Callable[[list[Any
     if json or csv:
         print(as_json(rows) if json else as_csv(rows), end="")
     else:
-        rich.print(table(rows))
+        print_table(table(rows))
 
 
 def as_csv(rows: Sequence[Any]) -> str:

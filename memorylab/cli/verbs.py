@@ -1,7 +1,10 @@
 """What a verb is, and what several of them need."""
 
 import importlib
+import inspect
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,8 +12,9 @@ from typing import Annotated, Any
 import tyro
 from tyro.conf import Positional
 
-from memorylab.cli.tables import as_csv, as_json
-from memorylab.runs.files import replacing
+from memorylab.cli.tables import as_csv, as_json, doing
+from memorylab.options import parsed
+from memorylab.runs.files import check_writable, replacing
 from memorylab.tasks.task import find_task, task_names
 
 Verb = Callable[[Sequence[str]], None]  # takes what follows its name; its docstring is its help
@@ -28,8 +32,15 @@ def from_signature(name: str, function: Callable[..., None]) -> Verb:
     """One of them."""
 
     @wraps(function)
+    def remembered(*values: Any, **options: Any) -> inspect.BoundArguments:
+        return inspect.signature(function).bind(*values, **options)
+
+    @wraps(function)
     def verb(arguments: Sequence[str]) -> None:
-        tyro.cli(function, prog=f"memorylab {name}", args=arguments)
+        given = parsed(remembered, arguments, f"memorylab {name}")
+        if given.arguments.get("json") and given.arguments.get("csv"):
+            raise ValueError("--json and --csv are two forms of the same rows; give one of them")
+        function(*given.args, **given.kwargs)
 
     return verb
 
@@ -46,10 +57,12 @@ def at_least_one(name: str, value: int) -> None:
 
 
 def check_ending(option: str, file: Path | None, *endings: str) -> None:
-    """Or one sentence; no file is fine."""
+    """Or one sentence; no file is fine. It can be written there, too: that is told before anything is computed."""
     if file and file.suffix not in endings:
         words = " or ".join(part for part in (", ".join(endings[:-1]), endings[-1]) if part)
         raise ValueError(f"--{option} must end in {words}, not {file.name!r}")
+    if file:
+        check_writable(file.parent)
 
 
 def save_rows(rows: Sequence[Any], out: Path | None) -> None:
@@ -61,8 +74,10 @@ def save_rows(rows: Sequence[Any], out: Path | None) -> None:
 
 def needs_agent(module: str, extra: str = "agent") -> Any:
     """A module that only an extra can import; the suite alone must not wait for PyTorch."""
+    is_slow = extra == "agent" and "torch" not in sys.modules
     try:
-        return importlib.import_module(module)
+        with doing("loading PyTorch") if is_slow else nullcontext():
+            return importlib.import_module(module)
     except ImportError as problem:
         raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[{extra}]'") from None
 

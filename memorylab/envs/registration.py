@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from memorylab.envs.single import MemoryEnv
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.levels import LEVELS
-from memorylab.tasks.task import TASKS, Task, add_task
+from memorylab.tasks.task import PACKAGED, TASKS, Task, add_task
 
 ENTRY_POINTS: dict[str, Any] = {"entry_point": f"{__name__}:make", "vector_entry_point": f"{__name__}:make_vec"}
 
@@ -114,16 +114,17 @@ def register_task(task: Task) -> None:
     taken.
     """
     add_task(task)
-    register_levels(task.name)
+    register_levels(task.name, task.short)
 
 
-def register_levels(task: str) -> None:
-    """Every level by its id, for gymnasium.make and make_vec."""
+def register_levels(task: str, short: str) -> None:
+    """Every level by its id, for gymnasium.make and make_vec; `memorylab/cd-v0` is the training level."""
     for level in LEVELS:
         gymnasium.register(env_id(task, level), kwargs={"task": task, "level": level}, **ENTRY_POINTS)
+    gymnasium.register(f"memorylab/{short}-v0", kwargs={"task": task, "level": "train"}, **ENTRY_POINTS)
 
 
 def register_all() -> None:
     """Those that come with the package."""
-    for task in TASKS:
-        register_levels(task)
+    for short, task in zip(PACKAGED, TASKS, strict=True):
+        register_levels(task, short)

@@ -12,7 +12,7 @@ from memorylab.envs.batch import EnvBatch
 from memorylab.envs.camera import Camera, Window
 from memorylab.envs.controls import STICK_NAMES, keys_to_actions, keys_to_sticks
 from memorylab.envs.spec import GameSpec
-from memorylab.envs.vector import STEPS_PER_SECOND, observation_space, single_action_space
+from memorylab.envs.vector import STEPS_PER_SECOND, check_options, observation_space, single_action_space
 from memorylab.world.walking import STICKS
 
 ONE = np.ones(1, np.bool_)
@@ -64,8 +64,9 @@ class MemoryEnv(Env[np.ndarray, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Begin an episode; the same seed begins the same one."""
+        """Begin an episode; the same seed begins the same one. There are no options."""
         self.check_open()
+        check_options(options)
         if seed is None and self.state == "new":
             seed = self.first_seed
         seeds = self.batch.seed(seed)

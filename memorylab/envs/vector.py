@@ -1,7 +1,7 @@
 """Many games at once as a gymnasium.vector.VectorEnv."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,14 @@ def checked_mode(mode: Any) -> AutoresetMode:
         return AutoresetMode(mode)
     except ValueError:
         raise ValueError(f"autoreset_mode must be NextStep, SameStep or Disabled, not {mode!r}") from None
+
+
+def check_options(options: Mapping[str, Any] | None, *known: str) -> None:
+    """Of `reset`, or one sentence: what is not understood must not look as if it were."""
+    for name in options or {}:
+        if name not in known:
+            there_is = f"only the option {', '.join(known)}" if known else "no options"
+            raise ValueError(f"reset takes {there_is}, not {name!r}; level and scale are chosen by make")
 
 
 class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -107,6 +115,7 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         One seed serves all games, each with a stream of its own; a list gives each game its own seed.
         """
         self.check_open()
+        check_options(options, "reset_mask")
         chosen = self.batch.everyone
         if options and "reset_mask" in options:
             chosen = np.array(options["reset_mask"])  # a copy: it may be the environment's own `terminated`

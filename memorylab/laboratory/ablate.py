@@ -20,7 +20,9 @@ from memorylab.agent import MODELS
 from memorylab.laboratory.references import yardstick
 from memorylab.laboratory.report import report
 from memorylab.learning.config import TrainConfig
+from memorylab.options import parsed
 from memorylab.runs.checkpoints import checkpoints
+from memorylab.runs.files import check_writable
 from memorylab.runtime.command import train, train_options
 from memorylab.runtime.in_process import training_here
 from memorylab.tasks.task import find_task, task_names
@@ -85,6 +87,8 @@ def planned_runs(options: AblateOptions, others: Sequence[str]) -> list[Planned]
         raise ValueError(f"--seeds must be 1 or more, not {options.seeds}")
     if options.steps is None and options.minutes is None:
         raise ValueError("say how long each run shall be: --steps or --minutes")
+    if options.minutes is not None and not options.minutes > 0:
+        raise ValueError(f"--minutes must be more than 0, not {options.minutes:g}")
     ends = [] if options.steps is None else ["--steps", str(options.steps)]
     ends += [] if options.minutes is None else ["--minutes", f"{options.minutes:g}"]
     names = task_names() if options.tasks == ("all",) else options.tasks
@@ -162,10 +166,11 @@ def hours(seconds: float) -> str:
 
 def ablate(arguments: Sequence[str]) -> None:
     """What `memorylab ablate` does with what follows."""
-    options, others = tyro.cli(AblateOptions, args=arguments, return_unknown_args=True, prog="memorylab ablate")
+    options, others = parsed(AblateOptions, arguments, "memorylab ablate", return_unknown_args=True)
     plan = planned_runs(options, others)
     if options.runtime == "ray" and importlib.util.find_spec("ray") is None:
         raise ValueError("--runtime ray needs Ray: pip install 'memorylab[cluster]'")
+    check_writable(options.out)
     left = list(seconds_left(plan, options.minutes, lambda name: print(f"measuring {name} ...", file=sys.stderr)))
     rich.print(plan_table(plan, left, options.minutes))
     if options.plan:

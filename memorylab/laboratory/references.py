@@ -6,7 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from memorylab.tasks.task import check_level, find_task
+
 DATA = Path(__file__).parent / "data"
+HUMAN_COLUMNS = "task", "level", "mean", "standard_error"
 
 # Our names of the ten models, and the paper's of nine; it has no table for the tenth.
 PAPER_NAMES = {
@@ -102,16 +105,30 @@ def recorded_humans(file: Path) -> dict[Key, Reference]:
     of a level the first counts: the agent's. What was played at another scale or with other stimuli (`own`) is no
     score of the level."""
     found: dict[Key, Reference] = {}
-    for number, row in enumerate(rows(file), 2):
+    for number, row in enumerate(human_rows(file), 2):
         try:
-            key = row["task"], "human", row["level"]
+            check_level(row["level"])
+            key = find_task(row["task"]).name, "human", row["level"]
             reference = Reference(float(row["mean"]), float(row["standard_error"] or "nan"), str(file))
-        except (KeyError, TypeError, ValueError) as problem:
-            raise ValueError(
-                f"{file}, row {number}: needs task, level, mean and standard_error ({problem!r} is wrong)"
-            ) from None
+        except (AttributeError, TypeError, ValueError) as problem:
+            raise ValueError(f"{file}, row {number}, is no score of people: {problem}") from None
         if not row.get("own"):
             found.setdefault(key, reference)
+    return found
+
+
+def human_rows(file: Path) -> list[dict[str, str]]:
+    """Or one sentence on a file that is something else."""
+    try:
+        found = list(rows(file))
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise ValueError(f"{file} is no CSV file: {problem}") from None
+    missing = [name for name in HUMAN_COLUMNS if not found or name not in found[0]]
+    if missing:
+        raise ValueError(
+            f"{file} holds no scores of people: it needs rows of {', '.join(HUMAN_COLUMNS)}, "
+            "as memorylab human-scores --out scores.csv writes them"
+        )
     return found
 
 
@@ -143,6 +160,8 @@ class Yardstick(NamedTuple):
 
 def yardstick(source: str = "paper", humans: Path | None = None) -> Yardstick:
     """`paper`: its Random and Human; `players`: our random and remembering player. `humans` go before the paper's."""
+    if humans and source != "paper":
+        raise ValueError("--humans take the place of the paper's: give it without --reference, or with paper")
     if source == "players":
         return Yardstick(scripted_players(), scripted_players(), hundred_name="remembering")
     if source != "paper":

@@ -1,13 +1,16 @@
 """How an agent is trained, as one configuration that is also the command line's help and a run's config.json."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from memorylab.agent.config import AgentConfig
 from memorylab.envs.spec import GameSpec, parse_scale
-from memorylab.runs.config import NO_TEACHER, SKILLS
-from memorylab.tasks.task import find_task
+from memorylab.mistakes import unknown
+from memorylab.runs.config import NO_TEACHER, SKILLS, model_of
+from memorylab.tasks.task import check_level, find_task
+
+MAX_SEED = 2**52  # a thousand seeds for each: one for each stage of its curriculum
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ class TrainConfig:
 
     task: str
     model: str = "mra"
+    """What the parts of the agent make; they decide."""
     preset: str = "laptop"
     seed: int = 0
     num_envs: int = 16
@@ -143,14 +147,19 @@ class TrainConfig:
         return GameSpec(self.task, level, size, self.stimuli, parse_scale(self.task, self.scale))
 
     def __post_init__(self):
+        object.__setattr__(self, "model", model_of(asdict(self.agent)))  # --model lstm --memory episodic is lstm+mem
         scale = parse_scale(self.task, self.scale)
         for stage in self.curriculum.scales(self.task, scale):
             find_task(self.task).scales_of("train", **scale, **stage)
+        for level in self.evaluation_levels:
+            check_level(level)
         teachers = (NO_TEACHER, SKILLS, *find_task(self.task).players)
         if self.teacher not in teachers:
-            raise ValueError(f"unknown teacher {self.teacher!r}; the teachers of {self.task} are {', '.join(teachers)}")
+            raise unknown("teacher", self.teacher, teachers, f"teachers of {self.task}")
         at_least(self, 1, "num_envs", "unroll", "steps", "evaluation_episodes")
         at_least(self, 0, "evaluate_every", "seed")
+        if self.seed >= MAX_SEED:
+            raise ValueError(f"seed must be below 2**52, not {self.seed}")
         if "cpc" in self.agent.auxiliary and self.agent.cpc_steps > self.unroll:
             raise ValueError(f"cpc_steps must be at most the unroll, {self.unroll}, not {self.agent.cpc_steps}")
 

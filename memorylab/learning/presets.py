@@ -6,6 +6,7 @@ from typing import Any
 from memorylab.agent.config import AgentConfig, model_config
 from memorylab.envs.spec import scale_texts
 from memorylab.learning.config import CurriculumConfig, LearnerConfig, TrainConfig
+from memorylab.mistakes import unknown
 from memorylab.tasks.task import find_task
 
 # Table 4 of the paper: hidden size, baseline cost, entropy cost, batch, unroll, discount, optimiser, learning rate,
@@ -151,6 +152,6 @@ PRESETS = {"paper": paper, "laptop": laptop}
 def preset_config(task: str, model: str = "mra", preset: str = "laptop", **changes: Any) -> TrainConfig:
     """The settings of a preset for one of the ten models."""
     if preset not in PRESETS:
-        raise ValueError(f"unknown preset {preset!r}; the presets are {', '.join(PRESETS)}")
+        raise unknown("preset", preset, PRESETS)
     config = PRESETS[preset](find_task(task).name)
     return replace(config, model=model, agent=model_config(model, config.agent), **changes)

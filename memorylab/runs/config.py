@@ -1,24 +1,43 @@
 """config.json: what makes a run what it is, and the version of the folder's format."""
 
 import json
+import os
+import platform
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from memorylab.runs.files import read_json, replacing
+from memorylab.version import __version__
 
 FORMAT = 1  # of the whole folder; runs of before there was a number are read as well
-KEY = "format"
+KEY, HISTORY = "format", "history"  # no settings: two runs may differ in these and be seeds of one thing
 
 
 def write_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """The format comes first, for whoever opens the file."""
+    """The format and the history come first, for whoever opens the file."""
+    facts = {KEY: FORMAT, HISTORY: history(folder / "config.json")}
     with replacing(folder / "config.json") as temporary:
-        temporary.write_text(json.dumps({KEY: FORMAT, **config}, indent=2) + "\n")
+        temporary.write_text(json.dumps({**facts, **config}, indent=2) + "\n")
+
+
+def history(file: Path) -> dict[str, Any]:
+    """How the run was begun, and gone on with last; runs of before this was written do not say how they were begun."""
+    if not file.exists():
+        return {"begun": here_and_now()}
+    before = json.loads(file.read_text()).get(HISTORY)
+    return {**(before if isinstance(before, dict) else {}), "gone_on": here_and_now()}
+
+
+def here_and_now() -> dict[str, str]:
+    """Version, date and machine; not its name, which is nobody's business."""
+    machine = f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    return {"version": __version__, "date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine}
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The configuration without its format: runs of two formats may be seeds of one thing."""
+    """The configuration without its format and history."""
     file = folder / "config.json"
     if not file.exists():
         raise ValueError(f"{folder} is not the folder of a run: it has no config.json")
@@ -28,6 +47,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     written = found.pop(KEY, FORMAT)
     if not isinstance(written, int) or written > FORMAT:
         raise ValueError(f"{file} is of format {written!r}, this version of memorylab reads up to {FORMAT}; update it")
+    found.pop(HISTORY, None)
     try:
         return in_words_of_now(found)
     except (KeyError, TypeError) as problem:
@@ -35,8 +55,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
-    """Earlier versions said `games` for num_envs, had one auxiliary loss at most, by name, a memory or not, and a
-    curriculum over one keyword."""
+    """Earlier versions said `games` for num_envs, had one auxiliary loss at most, by name, a memory or not, a
+    curriculum over one keyword, and the model that was asked for, whatever its parts."""
     config = {"num_envs" if name == "games" else name: value for name, value in config.items()}
     if isinstance(config.get("curriculum"), dict) and "keyword" in config["curriculum"]:
         curriculum = dict(config["curriculum"])
@@ -49,7 +69,16 @@ def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
         agent["memory"] = "episodic" if agent["memory"] else "none"
     if isinstance(agent.get("auxiliary"), str):
         agent["auxiliary"] = [] if agent["auxiliary"] == "none" else [agent["auxiliary"]]
-    return {**config, "agent": agent}
+    parts = {"model": model_of(agent)} if {"controller", "memory", "auxiliary"} <= agent.keys() else {}
+    return {**config, **parts, "agent": agent}
+
+
+def model_of(agent: Mapping[str, Any]) -> str:
+    """What these parts make: a model of the paper by its name, such as lstm+mem, or one more like gru+mem+cpc."""
+    memory = {"none": [], "episodic": ["mem"]}.get(agent["memory"], [agent["memory"]])
+    name = "+".join([agent["controller"], *memory, *sorted(agent["auxiliary"])])
+    name = "mra" if name == "lstm+mem+cpc" else name
+    return name if agent.get("jumpy", True) or not memory else f"{name}-njb"
 
 
 NO_TEACHER, SKILLS = "none", "skills"

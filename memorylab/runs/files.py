@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -75,3 +76,13 @@ def is_deep(value: Any) -> bool:
         inside = [part.values() if isinstance(part, dict) else part for part in level if isinstance(part, (dict, list))]
         level = [child for parts in inside for child in parts]
     return bool(level)
+
+
+def check_writable(folder: Path) -> None:
+    """Or one sentence, before anything is computed: which folder, and why not. Nothing is left behind."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            return
+    except OSError as problem:
+        raise ValueError(f"cannot write in the folder {there}: {problem.strerror}") from problem

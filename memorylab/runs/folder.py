@@ -25,19 +25,24 @@ class RunFolder:
         self.actors = path / "actors.csv"  # on a cluster
 
     def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
-        """Begin a run here, or go on with one of the same configuration. With defaults, what an older version did not
-        yet write into it has its own, and what a newer one has besides may be there if it is not used."""
+        """Begin a run here, or go on with one of the same configuration."""
+        self.check(config, defaults)
+        write_config(self.path, json.loads(json.dumps(config)))
+
+    def check(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
+        """Refuses a run of another configuration. With defaults, what an older version did not yet write into it has
+        its own, and what a newer one has besides may be there if it is not used."""
+        if not (self.path / "config.json").exists():
+            return
         new, usual = json.loads(json.dumps(config)), json.loads(json.dumps(defaults))
-        if (self.path / "config.json").exists():
-            old = completed(read_config(self.path), usual)
-            old = without_unused(old, new) if defaults else old
-            differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
-            if differences:
-                raise ValueError(
-                    f"{self.path} holds a run of another configuration: {'; '.join(differences)}; "
-                    "give the same settings to go on, or another --out"
-                )
-        write_config(self.path, new)
+        old = completed(read_config(self.path), usual)
+        old = without_unused(old, new) if defaults else old
+        differences = [d for d in differing(old, new) if d.split(" ")[0] not in MAY_CHANGE]
+        if differences:
+            raise ValueError(
+                f"{self.path} holds a run of another configuration: {'; '.join(differences)}; "
+                "give the same settings to go on, or another --out"
+            )
 
     def add_metrics(self, row: Mapping[str, Any]) -> None:
         """How training stands at a step."""

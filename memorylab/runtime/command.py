@@ -3,7 +3,7 @@
 import argparse
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -12,8 +12,11 @@ import tyro
 
 from memorylab.envs.batch import EnvBatch
 from memorylab.learning.config import TrainConfig
-from memorylab.learning.presets import PRESETS, preset_config
+from memorylab.learning.presets import preset_config
+from memorylab.options import parsed
+from memorylab.runs import RunFolder
 from memorylab.runs.config import NO_TEACHER, model_name
+from memorylab.runs.files import check_writable
 from memorylab.runs.lock import one_writer
 from memorylab.runtime.display import Display, say
 from memorylab.runtime.in_process import training_here
@@ -45,23 +48,34 @@ class TrainOptions:
     """Threads to use; one per core if not given. On Ray: of each learner, one if not given."""
     runtime: Literal["in-process", "ray"] = "in-process"
     """In this process alone, or on a Ray cluster; a run may move from one to the other."""
-    cluster: tyro.conf.OmitArgPrefixes[ClusterOptions] = ClusterOptions()  # noqa: RUF009 (frozen)
+    cluster: tyro.conf.OmitArgPrefixes[ClusterOptions] = field(default_factory=ClusterOptions)
+    """How the run is spread over a Ray cluster, with --runtime ray."""
 
 
 def train_options(arguments: Sequence[str]) -> TrainOptions:
     """Two passes: task, model and preset decide the defaults of everything else."""
-    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    peek.add_argument("--task", default="avm")
-    peek.add_argument("--model", default="mra")
-    peek.add_argument("--preset", default="laptop")
     rest = list(arguments)
     if rest and not rest[0].startswith("-"):
-        rest[0] = f"--task={find_task(rest[0]).name}"
-    chosen, others = peek.parse_known_args(rest)
-    if chosen.preset not in PRESETS:
-        raise ValueError(f"unknown preset {chosen.preset!r}; the presets are {', '.join(PRESETS)}")
-    default = TrainOptions(preset_config(chosen.task, chosen.model, chosen.preset))
-    return tyro.cli(TrainOptions, default=default, args=others, prog="memorylab train TASK")
+        rest[0] = f"--task={rest[0]}"
+    if sum(word.partition("=")[0] == "--task" for word in rest) > 1:
+        raise ValueError("name the task once: a run is of one task")
+    chosen, others = peeked(rest)
+    if chosen.task is None and not {"-h", "--help"} & {*rest}:
+        raise ValueError("name the task first, such as: memorylab train avm --minutes 60")
+    default = TrainOptions(preset_config(chosen.task or "avm", chosen.model, chosen.preset))
+    return parsed(TrainOptions, others, "memorylab train TASK", default=default)
+
+
+def peeked(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Task, model and preset, and all that is left."""
+    peek = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    peek.add_argument("--task")
+    peek.add_argument("--model", default="mra")
+    peek.add_argument("--preset", default="laptop")
+    try:
+        return peek.parse_known_args(arguments)
+    except argparse.ArgumentError as problem:
+        raise ValueError(f"{problem.argument_name} needs a value; memorylab train --help tells all") from None
 
 
 def check_device(name: str) -> None:
@@ -73,8 +87,11 @@ def check_device(name: str) -> None:
 
 
 def check_games(config: TrainConfig) -> None:
-    """Or one sentence, before anything is written: levels, scale and stimuli can be played."""
-    for level in ("train", *config.evaluation_levels):
+    """Or one sentence, before anything is written: levels, stages, scale and stimuli can be played."""
+    train = config.game("train")
+    for stage in config.curriculum.scales(config.task, train.scale):
+        EnvBatch(train.changed(**stage), num_envs=1, threads=1)
+    for level in dict.fromkeys(("train", *config.evaluation_levels)):
         EnvBatch(config.game(level), num_envs=1, threads=1)
 
 
@@ -99,6 +116,12 @@ def new_training(options: TrainOptions, out: Path, display: Display) -> Training
     return training_on_ray(options.config, out, options.cluster, options.threads, display.tell)
 
 
+def default_name(config: TrainConfig) -> str:
+    """Of a run's folder."""
+    taught = "" if config.teacher == NO_TEACHER else "-taught"
+    return f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
+
+
 def train(arguments: Sequence[str]) -> None:
     """What `memorylab train` does with what follows."""
     options = train_options(arguments)
@@ -110,13 +133,14 @@ def train(arguments: Sequence[str]) -> None:
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"--threads must be 1 or more, not {options.threads}")
     check_device(options.device)
-    check_games(config)
     check_runtime(options)
-    taught = "" if config.teacher == NO_TEACHER else "-taught"
-    name = f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
-    out = options.out or Path("runs") / name
+    out = options.out or Path("runs") / default_name(config)
+    check_writable(out)
+    RunFolder(out).check(asdict(config), asdict(TrainConfig(config.task)))
+    check_games(config)
     title = f"{model_name(asdict(config))} on {config.task}, preset {config.preset}, in {out}"
     with one_writer(out), Display(title, config.steps, options.minutes) as display:
+        display.say("making the games and the agent; what is new is compiled, which can take a minute")
         training = new_training(options, out, display)
         training.checkpoint_seconds = 60 * options.checkpoint_minutes
         if training.step:

@@ -1,12 +1,14 @@
-"""How a run shows itself: a live table in a terminal, plain lines elsewhere."""
+"""How a run shows itself: a bar and a live table in a terminal, plain lines elsewhere."""
 
 import sys
 from contextlib import suppress
 from types import TracebackType
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from memorylab.runtime.training import Report
 
@@ -19,18 +21,28 @@ TERMINAL_GONE = (OSError, SystemExit)  # rich ends a program whose pipe is broke
 
 
 class Display:
-    """Give `tell` to a Training."""
+    """Give `tell` to a Training; `say` what takes its time before there is one."""
 
-    def __init__(self, title: str, steps: int, minutes: float | None):
+    def __init__(self, title: str, steps: int, minutes: float | None, console: Console | None = None):
         self.title, self.steps, self.minutes = title, steps, minutes
-        self.console = Console(stderr=True)
+        self.console = console or Console(stderr=True)
         self.live = Live(console=self.console, refresh_per_second=2) if self.console.is_terminal else None
+        doing = TextColumn("{task.description}")
+        self.bar = Progress(SpinnerColumn(), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), doing)
+        self.work = self.bar.add_task("", total=1.0)
         self.last_line = 0.0
 
     def __enter__(self) -> "Display":
         if self.live:
             self.live.start()
+            self.live.update(Group(Text(self.title), self.bar))
         return self
+
+    def say(self, doing: str) -> None:
+        """Show what takes its time."""
+        self.bar.update(self.work, description=doing)
+        if not self.live:
+            self.console.print(f"{doing} ...", highlight=False, soft_wrap=True)
 
     def __exit__(self, kind: type | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         if self.live:
@@ -44,11 +56,19 @@ class Display:
 
     def show(self, report: Report) -> None:
         """In the table, or as a line now and then."""
-        if self.live:
-            self.live.update(self.table(report))
+        self.bar.update(self.work, completed=self.share_done(report), description="")
+        if report.doing:
+            self.say(report.doing)
+        elif self.live:
+            self.live.update(Group(self.table(report), self.bar))
         elif report.seconds - self.last_line >= LINE_SECONDS or not self.last_line:
             self.last_line = report.seconds
             self.console.print(self.line(report), highlight=False, soft_wrap=True)
+
+    def share_done(self, report: Report) -> float:
+        """Of the steps or the minutes, whichever end first."""
+        of_minutes = 0.0 if self.minutes is None else report.seconds / (60 * self.minutes)
+        return min(max(report.step / self.steps, of_minutes), 1.0)
 
     def left(self, report: Report) -> str:
         """By steps or minutes, whichever end first."""

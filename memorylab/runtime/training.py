@@ -55,6 +55,7 @@ class Report:
     levels: dict[str, float] = field(default_factory=dict)
     metrics: Metrics = field(default_factory=dict)
     goal: float = float("inf")  # the score that ends the stage
+    doing: str = ""  # what takes its time just now, before there is anything to report
 
 
 class Training:
@@ -150,6 +151,8 @@ class Training:
 
         try:
             self.evaluate_if_due()
+            if self.share_done(minutes) < 1:
+                self.tell(self.standing(doing="first update"))
             while (done := self.share_done(minutes)) < 1:
                 self.give_way()
                 progress = self.runtime.advance(done, self.give_way)
@@ -207,6 +210,8 @@ class Training:
         with self.stopwatch("evaluation"):
             self.note_evaluation(wait=False)
             if self.step // every > self.evaluated // every and not self.evaluator.is_busy:
+                if self.evaluated < 0:
+                    self.tell(self.standing(doing=first_evaluation(self.config)))
                 self.evaluator.start(self.step, self.give_way)
                 self.note_evaluation(wait=False)
 
@@ -242,20 +247,25 @@ class Training:
     def report(self, gathered: list[Metrics], rate: float) -> None:
         """To metrics.csv, TensorBoard and the terminal."""
         metrics, actors = self.runtime.summed_up(gathered)
-        score, length = (mean(column) for column in zip(*self.recent, strict=True)) if self.recent else (0.0, 0.0)
-        stage = self.curriculum.text()
+        now = self.standing(rate, metrics)
         row = {
             "step": self.step, "seconds": round(self.seconds, 1), "steps_per_second": round(rate),
-            "stage": stage, "score": score, "length": length, "episodes": self.episodes,
+            "stage": now.stage, "score": now.score, "length": now.length, "episodes": self.episodes,
         }  # fmt: skip
         self.folder.add_metrics(row | {name: f"{value:.6g}" for name, value in metrics.items()})
         self.folder.add_actors([{"step": self.step, **of_actor} for of_actor in actors])
         if self.board is not None:
-            numbers = {"score": score, "steps_per_second": rate, "stage": self.curriculum.stage, **metrics}
+            numbers = {"score": now.score, "steps_per_second": rate, "stage": self.curriculum.stage, **metrics}
             for name, value in {**numbers, **self.levels}.items():
                 self.board.add_scalar(name, value, self.step)
-        levels, goal = dict(self.levels), self.curriculum.goal
-        self.tell(Report(self.step, self.seconds, rate, stage, score, length, self.episodes, levels, metrics, goal))
+        self.tell(now)
+
+    def standing(self, rate: float = 0.0, metrics: Metrics | None = None, doing: str = "") -> Report:
+        """How the run stands."""
+        score, length = (mean(column) for column in zip(*self.recent, strict=True)) if self.recent else (0.0, 0.0)
+        stage, levels, goal = self.curriculum.text(), dict(self.levels), self.curriculum.goal
+        numbers = self.step, self.seconds, rate, stage, score, length, self.episodes
+        return Report(*numbers, levels, metrics or {}, goal, doing)
 
     def save(self) -> None:
         """A checkpoint of now."""
@@ -294,6 +304,11 @@ class Training:
         self.runtime.close()
         if self.board is not None:
             self.board.close()
+
+
+def first_evaluation(config: TrainConfig) -> str:
+    """What it is, for who waits for it."""
+    return f"first evaluation: {config.evaluation_episodes} episodes on each of {', '.join(config.evaluation_levels)}"
 
 
 def tensorboard(folder: Path) -> Any:

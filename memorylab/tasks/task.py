@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from memorylab.extensions import load_extensions, note_addition
+from memorylab.mistakes import near_miss, unknown
 from memorylab.tasks.levels import LEVELS
 from memorylab.tasks.stepping import EPISODE
 
@@ -78,7 +79,10 @@ class Task:
         """Refuses a keyword that this task's scales do not have."""
         for name in changes:
             if name not in self.keywords:
-                raise TypeError(f"{self.name} {problem} {name!r}; its scale keywords are {', '.join(self.keywords)}")
+                raise TypeError(
+                    f"{self.name} {problem} {name!r}{near_miss(name, self.keywords)}; "
+                    f"its scale keywords are {', '.join(self.keywords)}"
+                )
 
 
 # --- the registry: a row for each task of the package, and whatever users add
@@ -109,14 +113,15 @@ def load_task(short: str) -> Task:
 
 
 def find_task(name: str) -> Task:
-    """The task with this name or short name."""
-    short = dict(zip(TASKS, PACKAGED, strict=True)).get(name, name)
+    """The task with this name or short name; capitals do not matter in those of the package."""
+    lower = name.lower()
+    short = dict(zip(TASKS, PACKAGED, strict=True)).get(lower, lower)
     if short in PACKAGED:
         return load_task(short)
     names = short_names()
     if names.get(name, name) not in added:
         known = ", ".join(f"{long} ({short})" for short, long in names.items())
-        raise ValueError(f"unknown task {name!r}; the tasks are {known}")
+        raise ValueError(f"unknown task {name!r}{near_miss(name, [*names, *names.values()])}; the tasks are {known}")
     return added[names.get(name, name)]
 
 
@@ -172,7 +177,7 @@ def check_task(task: Any) -> None:
 def check_level(level: str) -> None:
     """Refuses a level that no task has."""
     if level not in LEVELS:
-        raise ValueError(f"unknown level {level!r}; the levels are {', '.join(LEVELS)}")
+        raise unknown("level", level, LEVELS)
 
 
 def scale_keywords(scale: type) -> tuple[str, ...]:

@@ -18,19 +18,16 @@ from memorylab.web.recording import Moment, Performer, described, place_of, plan
 
 def agent_player(
     run: Path,
-    task: str | None = None,
     level: str = PAPER_LEVELS[0],
     step: str | int = "snapshot",
     stimuli: Path | None = None,
     scale: Sequence[str] = (),
 ) -> Performer:
-    """A run's agent, at its snapshot and on its own task unless told otherwise."""
+    """A run's agent on its own task, at its snapshot unless told otherwise."""
     torch.set_num_threads(1)  # one game is too little work to be shared
     trained = load_trained(run, step)
     name = f"{model_name(trained.config)} after {trained.step:,} steps"
     game = trained.game(level)
-    if task not in (None, game.task):
-        game = GameSpec(task, level, game.size)
     return player_of(trained.agent, name, game.changed(stimuli=stimuli, **parse_scale(game.task, scale)))
 
 

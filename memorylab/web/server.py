@@ -39,10 +39,15 @@ def bound(host: str, port: int) -> socket.socket:
     return server
 
 
-def serve(app: ASGIApp, host: str, port: int, title: str) -> None:
-    """Print the link and serve until Ctrl-C."""
+def check_port(port: int) -> None:
+    """Or one sentence."""
     if not 0 <= port < 65536:
         raise ValueError(f"--port must be from 0 (any free one) to 65535, not {port}")
+
+
+def serve(app: ASGIApp, host: str, port: int, title: str) -> None:
+    """Print the link and serve until Ctrl-C."""
+    check_port(port)
     token = None if is_loopback(host) else secrets.token_urlsafe(16)
     listening = bound(host, port)
     port = listening.getsockname()[1]

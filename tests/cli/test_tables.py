@@ -12,9 +12,11 @@ from memorylab.cli.tables import (
     as_csv,
     as_json,
     baseline_table,
+    doing,
     evaluation_table,
     human_table,
     print_rows,
+    print_table,
     progress,
     settings_table,
     speed_table,
@@ -56,7 +58,7 @@ def test_json_comes_back_as_it_was():
     assert json.loads(as_json(ROWS)) == [{"name": 'a, "b"', "value": 1.5}, {"name": "line\nbreak", "value": None}]
 
 
-@pytest.mark.parametrize(("json", "csv", "first"), [(True, False, "["), (False, True, "name,value"), (True, True, "[")])
+@pytest.mark.parametrize(("json", "csv", "first"), [(True, False, "["), (False, True, "name,value")])
 def test_programs_get_nothing_but_the_rows(capsys, json, csv, first):
     print_rows(ROWS, json, csv, table=pytest.fail)
     assert capsys.readouterr().out.splitlines()[0] == first
@@ -65,6 +67,40 @@ def test_programs_get_nothing_but_the_rows(capsys, json, csv, first):
 def test_people_get_the_table(capsys):
     print_rows([Setting("unroll", "50", "all")], False, False, lambda rows: settings_table(rows, "a title"))
     assert "a title" in capsys.readouterr().out
+
+
+NARROW = [
+    baseline_table([Baseline(AVM, "holdout_extrapolate", "remembering", 9, 75.125, 0.011, 300.0, 10.06, 50.25, 49.95)]),
+    speed_table([Speed(AVM, "train", 256, 2, 72, 96, 123456.7, 100000.0, 1e6, 0.1234567, 999.4)]),
+    human_table([HumanScore(AVM, "holdout_extrapolate", 45.125, 0.25, 12, "people, 72 x 96 pictures")]),
+    evaluation_table(
+        [Evaluation(12000, "holdout_extrapolate", "", "", 64, 40.125, 38.525, 41.535, 300.0, 179.97, 160.5)]
+    ),
+]
+
+
+@pytest.mark.parametrize("table", NARROW)
+def test_a_narrow_terminal_keeps_the_numbers(table):
+    console = Console(file=io.StringIO(), width=60)
+    numbers = [word for column in table.columns if column.justify == "right" for cell in column.cells
+               for word in cell.split()]  # fmt: skip
+    print_table(table, console)
+    lines = console.file.getvalue().splitlines()
+    shown_words = " ".join(lines).split()
+    assert [number for number in numbers if number not in shown_words] == []
+    assert max(map(len, lines)) <= 60
+
+
+def test_a_wide_terminal_has_lines_between():
+    console = Console(file=io.StringIO(), width=100)
+    print_table(settings_table([Setting("unroll", "50", "all")], "a title"), console)
+    assert "│" in console.file.getvalue()
+
+
+def test_what_takes_its_time_is_told(capsys):
+    with doing("loading PyTorch"):
+        assert capsys.readouterr().err == "loading PyTorch ...\n"
+    assert capsys.readouterr().err == ""
 
 
 def test_a_bar_is_shown_on_a_terminal_only():

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,10 @@ def raised(problem: BaseException):
         (ValueError("no such thing"), 2, "memorylab: no such thing\n"),
         (TypeError("not so"), 2, "memorylab: not so\n"),
         (RuntimeError("it diverged"), 2, "memorylab: it diverged\n"),
-        (FileNotFoundError(2, "No such file", "runs"), 2, "memorylab: [Errno 2] No such file: 'runs'\n"),
+        (RuntimeError("it\n diverged"), 2, "memorylab: it diverged\n"),
+        (FileNotFoundError(2, "No such file", "runs"), 2, "memorylab: runs cannot be used: No such file\n"),
+        (MemoryError("8 TiB are not there"), 2, "memorylab: 8 TiB are not there\n"),
+        (BrokenPipeError(32, "Broken pipe"), 2, "memorylab: [Errno 32] Broken pipe\n"),  # of somebody else
         (KeyboardInterrupt(), 130, ""),
     ],
 )
@@ -89,10 +93,13 @@ def test_options_are_the_parameters_of_the_function(capsys):
     verb(["--slowly", "--to", "4"])
     assert given == [(3, False), (4, True)]
     assert verb.__doc__.startswith("Count.")
-    for wrong in (["--to", "many"], [], ["--to", "3", "--no-slowly"]):
-        with pytest.raises(SystemExit) as ended:
-            verb(wrong)
-        assert ended.value.code == 2
+    for wrong, said in {
+        "--to many": "--to must be a whole number, not 'many'",
+        "--slowly": "--to is missing; memorylab count --help tells all",
+        "--to 3 --no-slowly": "there is no option --no-slowly (did you mean --slowly?)",
+    }.items():
+        with pytest.raises(ValueError, match=re.escape(said)):
+            verb(wrong.split())
     with pytest.raises(SystemExit):
         verb(["--help"])
     told = capsys.readouterr().out
@@ -154,9 +161,26 @@ def test_a_module_of_an_extra_is_imported_or_the_extra_named():
         verbs.needs_web("no_such")
 
 
+def test_who_waits_for_pytorch_is_told(monkeypatch, capsys):
+    verbs.needs_agent("json")
+    assert capsys.readouterr().err == ""
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    verbs.needs_web("json")
+    assert capsys.readouterr().err == ""
+    verbs.needs_agent("json")
+    assert capsys.readouterr().err == "loading PyTorch ...\n"
+
+
+def test_what_a_verb_says_while_it_works_is_heard(capsys):
+    verb = verbs.from_signature("speak", lambda: print("a word", file=sys.stderr))
+    verb([])
+    assert capsys.readouterr().err == "a word\n"
+
+
 @pytest.mark.parametrize(
     ("who", "said"),
     [
+        ((Path("run"), None, None, "cr"), "--task is for a --player"),
         ((None, None, None, None), "name one to watch"),
         ((Path("run"), None, 1, None), "name one to watch"),
         ((None, "random", None, None), "--player needs --task"),

@@ -11,6 +11,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import memorylab
+from memorylab.tasks.task import PACKAGED, TASKS, find_task
 
 CELLS = [(task, level) for task in memorylab.TASKS for level in memorylab.LEVELS]
 
@@ -40,6 +41,32 @@ def test_gymnasium_checks_pass(task, level):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped)
+
+
+@pytest.mark.parametrize(("short", "task"), zip(PACKAGED, TASKS, strict=True))
+def test_a_short_id_is_the_training_level(short, task):
+    assert gymnasium.spec(f"memorylab/{short}-v0").entry_point.args == (task, "train")
+
+
+def test_short_ids_make_environments():
+    env = gymnasium.make("memorylab/avm-v0", trials=2)
+    assert (env.unwrapped.batch.task.name, env.unwrapped.batch.level) == ("arbitrary_visuomotor_mapping", "train")
+    assert gymnasium.make_vec("memorylab/avm-v0", num_envs=2).batch.level == "train"
+
+
+def test_options_that_reset_does_not_know_are_refused():
+    env, envs = memorylab.make("avm"), memorylab.make_vec("avm", num_envs=2)
+    with pytest.raises(ValueError, match="reset takes no options, not 'level'; level and scale are chosen by make"):
+        env.reset(options={"level": "train"})
+    with pytest.raises(ValueError, match="reset takes only the option reset_mask, not 'mask'"):
+        envs.reset(options={"reset_mask": np.array([True, True]), "mask": 1})
+    for nothing in (None, {}):
+        env.reset(seed=1, options=nothing)
+        envs.reset(seed=1, options=nothing)
+
+
+def test_capitals_do_not_matter_in_the_names_of_tasks():
+    assert find_task("AVM") is find_task("avm") is find_task("Arbitrary_Visuomotor_Mapping")
 
 
 def test_registered_ids_make_vector_environments():

@@ -105,9 +105,41 @@ def test_recorded_humans_go_before_the_papers(tmp_path):
     stick = yardstick(humans=file)
     assert stick.ends("arbitrary_visuomotor_mapping", "train")[1] == (45, 1, str(file))
     assert stick.ends("arbitrary_visuomotor_mapping", "holdout_interpolate")[1].source == "paper"
-    file.write_text("task,level,mean\narbitrary_visuomotor_mapping,train,many\n")
-    with pytest.raises(ValueError, match=r"humans\.csv, row 2"):
+    assert yardstick(humans=file).hundred.keys() == paper_scores().keys()
+
+
+COLUMNS = "task,level,mean,standard_error\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (COLUMNS + "avm,train,many,1\n", r"humans\.csv, row 2, is no score of people: could not convert"),
+        (COLUMNS + "avm,train,1,1\nchess,train,1,1\n", r"humans\.csv, row 3, is no score of people: unknown task"),
+        (COLUMNS + "avm,trian,1,1\n", r"unknown level 'trian' \(did you mean train\?\)"),
+        (COLUMNS, r"holds no scores of people"),
+        ("", r"holds no scores of people"),
+        ("One line of notes.\n", r"holds no scores of people"),
+        ("Notes\nof a morning\n", r"holds no scores of people: it needs rows of task, level, mean, standard_error"),
+        ("task,level,mean\navm,train,1\n", r"holds no scores of people"),
+    ],
+)
+def test_a_file_that_holds_no_scores_of_people_is_refused(tmp_path, text, said):
+    file = tmp_path / "humans.csv"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=said):
         recorded_humans(file)
+
+
+def test_a_picture_is_no_file_of_scores(tmp_path):
+    (tmp_path / "humans.csv").write_bytes(b"\x89PNG\r\n\x00\xff")
+    with pytest.raises(ValueError, match=r"humans\.csv is no CSV file"):
+        recorded_humans(tmp_path / "humans.csv")
+
+
+def test_humans_are_not_silently_left_out(tmp_path):
+    with pytest.raises(ValueError, match="--humans take the place of the paper's"):
+        yardstick("players", tmp_path / "humans.csv")
 
 
 # --- the paper's own tables as runs

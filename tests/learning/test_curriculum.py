@@ -190,3 +190,33 @@ def staged(task: str, *stages: str) -> TrainConfig:
 def test_bad_settings_are_told(made, text):
     with pytest.raises((ValueError, TypeError), match=text):
         made()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_each_model_of_the_paper_is_named_by_its_parts(model):
+    assert preset_config("avm", model).model == model
+    assert preset_config("avm", model.upper()).model == model
+
+
+@pytest.mark.parametrize(
+    ("model", "parts", "name"),
+    [
+        ("lstm", {"memory": "episodic"}, "lstm+mem"),
+        ("mra", {"memory": "none"}, "lstm+cpc"),
+        ("mra", {"jumpy": False}, "mra-njb"),
+        ("lstm", {"jumpy": False}, "lstm"),
+        ("lstm+mem+cpc", {}, "mra"),
+        ("mra", {"controller": "gru"}, "gru+mem+cpc"),
+        ("ff", {"auxiliary": ("rec", "cpc")}, "ff+cpc+rec"),
+    ],
+)
+def test_a_changed_model_is_recorded_as_what_it_is(model, parts, name):
+    config = preset_config("avm", model)
+    assert replace(config, agent=replace(config.agent, **parts)).model == name
+
+
+def test_levels_and_seeds_are_checked_with_the_other_settings():
+    with pytest.raises(ValueError, match=r"unknown level 'trian' \(did you mean train\?\)"):
+        preset_config("avm", evaluation_levels=("train", "trian"))
+    with pytest.raises(ValueError, match=r"seed must be below 2\*\*52"):
+        preset_config("avm", seed=2**52)

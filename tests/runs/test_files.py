@@ -1,8 +1,10 @@
 """Files are whole or not there; tables grow while others read them."""
 
+from pathlib import Path
+
 import pytest
 
-from memorylab.runs.files import replacing
+from memorylab.runs.files import check_writable, replacing
 from memorylab.runs.tables import append_rows, columns_of, cut_rows, read_rows, replace_rows, whole_lines
 
 
@@ -87,3 +89,17 @@ def test_cutting_drops_later_steps_and_what_has_none(tmp_path):
     assert [row["score"] for row in read_rows(file)] == ["a", "b"]
     cut_rows(file, 0)
     assert not file.exists()
+
+
+def test_a_place_where_nothing_can_be_written_is_named_with_the_reason(tmp_path):
+    check_writable(tmp_path / "deep" / "er")
+    assert list(tmp_path.iterdir()) == [], "asking leaves nothing"
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match=rf"cannot write in the folder {tmp_path / 'file'}: Not a directory"):
+        check_writable(tmp_path / "file" / "run")
+
+
+def test_a_folder_that_is_relative_is_looked_for_from_here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check_writable(Path("runs/new"))
+    assert list(tmp_path.iterdir()) == []

@@ -3,13 +3,17 @@
 import csv
 import json
 import os
+import platform
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import memorylab
 from memorylab.learning.presets import preset_config
 from memorylab.runs import FORMAT, RunFolder, ScoreRow, read_config
+from memorylab.runs import config as config_file
 
 CONFIG = preset_config("avm")
 
@@ -96,7 +100,50 @@ def test_a_run_without_a_format_is_read_and_gone_on_with(tmp_path):
     RunFolder(tmp_path).open(asdict(CONFIG))
     written = json.loads((tmp_path / "config.json").read_text())
     assert written.pop("format") == FORMAT
+    assert written.pop("history").keys() == {"gone_on"}, "how it was begun is not known"
     assert written == read_config(tmp_path)
+
+
+def test_a_run_says_when_where_and_by_which_version_it_was_begun_and_gone_on_with(tmp_path, monkeypatch):
+    def opened(version: str, machine: str) -> dict:
+        monkeypatch.setattr(config_file, "here_and_now", lambda: {"version": version, "machine": machine})
+        RunFolder(tmp_path).open(asdict(CONFIG))
+        return json.loads((tmp_path / "config.json").read_text())["history"]
+
+    begun = {"version": "1", "machine": "a laptop"}
+    assert opened(**begun) == {"begun": begun}
+    assert opened("2", "a server") == {"begun": begun, "gone_on": {"version": "2", "machine": "a server"}}
+    assert opened("3", "a cluster") == {"begun": begun, "gone_on": {"version": "3", "machine": "a cluster"}}
+    assert read_config(tmp_path) == json.loads(json.dumps(asdict(CONFIG))), "no part of the configuration"
+
+
+def test_the_history_has_facts_of_here_and_now(tmp_path):
+    RunFolder(tmp_path).open(asdict(CONFIG))
+    begun = json.loads((tmp_path / "config.json").read_text())["history"]["begun"]
+    assert begun["version"] == memorylab.__version__
+    assert abs((datetime.now(UTC) - datetime.fromisoformat(begun["date"])).total_seconds()) < 60
+    assert f"Python {platform.python_version()}" in begun["machine"]
+    assert (platform.node() or "?") not in begun["machine"]
+
+
+def test_an_old_run_is_called_by_its_parts(tmp_path):
+    """`--model lstm --memory episodic` was once recorded as lstm."""
+    agent = asdict(CONFIG.agent) | {"memory": True, "auxiliary": "none"}
+    (tmp_path / "config.json").write_text(json.dumps(asdict(CONFIG) | {"model": "lstm", "agent": agent}))
+    assert read_config(tmp_path)["model"] == "lstm+mem"
+    (tmp_path / "config.json").write_text(json.dumps({"task": "avm", "model": "PPO", "agent": {"layers": 2}}))
+    assert read_config(tmp_path)["model"] == "PPO"
+
+
+def test_checking_a_folder_writes_nothing(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.check(asdict(CONFIG))
+    assert os.listdir(tmp_path) == []
+    folder.open(asdict(CONFIG))
+    before = (tmp_path / "config.json").read_bytes()
+    with pytest.raises(ValueError, match="num_envs is"):
+        folder.check(asdict(replace(CONFIG, num_envs=3)))
+    assert (tmp_path / "config.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("newer", [FORMAT + 1, "two"])

@@ -75,6 +75,45 @@ def test_lines_come_now_and_then():
     assert [line.split(" ")[0] for line in lines] == ["0:00:01", "0:00:31"]
 
 
+def test_before_there_is_anything_to_report_it_says_what_it_does():
+    display = Display("mra on avm", 2_000_000, None, Console(file=io.StringIO()))
+    with display:
+        display.say("making the games")
+        display.tell(report(0, 0.0, doing="first evaluation"))
+        display.tell(report(seconds=1.0))
+    lines = display.console.file.getvalue().splitlines()
+    assert lines[:2] == ["making the games ...", "first evaluation ..."]
+    assert lines[2].startswith("0:00:01 1.50M steps")
+
+
+def test_a_terminal_has_a_bar_from_the_start():
+    """As wide as its share of the steps, or of the minutes."""
+    display = Display("mra on avm", 2_000_000, 3.0, Console(file=io.StringIO(), force_terminal=True, width=100))
+    with display:
+        display.live.refresh()
+        assert "mra on avm" in display.console.file.getvalue()
+        assert "0%" in display.console.file.getvalue()
+        display.say("making the games")
+        display.live.refresh()
+        assert "making the games" in display.console.file.getvalue()
+        display.tell(report(500_000, 135.0))
+        display.live.refresh()
+        assert "75%" in display.console.file.getvalue()
+        display.tell(report(1_900_000, 1.0, doing="last evaluation"))
+        display.live.refresh()
+    assert "95%" in display.console.file.getvalue()
+    assert "last evaluation" in display.console.file.getvalue()
+
+
+def test_a_narrow_terminal_keeps_the_numbers():
+    metrics = {"loss": 0.12345, "entropy": 1.25, "explained_variance": 0.98765, "gradient": 12.345}
+    table = Display("mra on avm", 2_000_000, None).table(report(levels={"holdout_extrapolate": 12.5}, metrics=metrics))
+    console = Console(file=io.StringIO(), width=60)
+    console.print(table)
+    words = console.file.getvalue().split()
+    assert {"1,500,000", "5,000", "0:01:30", "0:01:40", "12.50", "2.35", "0.1235", "0.9877", "12.35"} <= {*words}
+
+
 def test_a_table_has_every_metric_that_is_there_two_by_two():
     metrics = {"loss": 0.5, "entropy": 1.25, "cpc": 2.0, "unheard_of": 9.0}
     table = Display("mra on avm", 2_000_000, None).table(report(levels={"train": 12.5}, metrics=metrics))

@@ -34,6 +34,7 @@ from memorylab.runs import checkpoints, scores, tables
 from memorylab.runs import folder as folder_module
 from memorylab.runtime import in_process
 from memorylab.runtime import training as module
+from memorylab.runtime.command import default_name, train_options
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.training import Training
 
@@ -297,6 +298,17 @@ def test_games_that_cannot_be_played_are_told_before_anything_is_written(wrong, 
     assert not (tmp_path / "run").exists()
 
 
+def test_a_stage_that_cannot_be_played_is_told_before_anything_is_written(tmp_path, capsys):
+    code, said = command(capsys, "avm", "--stages", "trials=0", "--out", tmp_path / "run")
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_changed_model_gives_the_folder_its_name():
+    options = train_options(["AVM", "--model", "lstm", "--memory", "episodic"])
+    assert default_name(options.config) == "avm-lstm+mem-laptop-seed0"
+
+
 TINY = ("avm", "--num-envs", GAMES, "--unroll", 10, "--steps", 80, "--evaluate-every", 0, "--threads", 1)
 
 
@@ -305,6 +317,8 @@ def test_the_command_trains_goes_on_and_refuses_another_configuration(capsys, tm
     code, said = command(capsys, *TINY, "--out", out)
     assert code == 0
     assert "learning" in said, "the tree of times"
+    assert said.splitlines()[0].startswith("making the games and the agent; what is new is compiled")
+    assert said.splitlines()[1] == "first update ..."
     code, said = command(capsys, *TINY, "--steps", 120, "--out", out)
     assert code == 0
     assert f"going on with {out} at step 80" in said

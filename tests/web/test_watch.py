@@ -164,7 +164,7 @@ def test_a_run_is_exported_by_the_command(run, tmp_path, capsys):
         (("runs", "--player", "random", "--task", "avm"), "name one to watch"),
         (("--player", "random"), "--player needs --task"),
         (("nowhere",), "nowhere is not the folder of a run"),
-        (("RUN", "--task", "vgb"), "this agent has 5 actions"),
+        (("RUN", "--task", "vgb"), "--task is for a --player"),
         (("RUN", "--export", "episode.gif"), "--export must end in .html"),
         (("--episode", "1", "--scores", "nowhere.db"), "there are no human scores in nowhere.db"),
         (("RUN", "--port", "70000"), "--port must be from 0"),
