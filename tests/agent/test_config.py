@@ -37,7 +37,8 @@ def test_a_model_takes_everything_else_from_its_base():
 
 def test_an_unknown_model_lists_the_ten():
     assert len(MODELS) == 10
-    with pytest.raises(ValueError, match="unknown model 'lstm\\+mom'; the models are ") as error:
+    told = r"unknown model 'lstm\+mom' \(did you mean lstm\+mem\?\); the models are "
+    with pytest.raises(ValueError, match=told) as error:
         model_config("lstm+mom")
     assert str(error.value).split(" are ")[1].split(", ") == list(MODELS)
 

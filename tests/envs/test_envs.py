@@ -43,7 +43,7 @@ def test_gymnasium_checks_pass(task, level):
         check_env(env.unwrapped)
 
 
-@pytest.mark.parametrize(("short", "task"), zip(PACKAGED, TASKS, strict=True))
+@pytest.mark.parametrize(("short", "task"), [*zip(PACKAGED, TASKS, strict=True)])
 def test_a_short_id_is_the_training_level(short, task):
     assert gymnasium.spec(f"memorylab/{short}-v0").entry_point.args == (task, "train")
 
