@@ -430,7 +430,7 @@ let stepStart = 0;
 
 function run() {
   if (now >= steps.length - 1 && isWhole) now = 0;
-  isRunning = hasChosen = true;
+  isRunning = true;
   [clockStart, stepStart] = [performance.now(), now];
   $("run").textContent = "Pause";
   requestAnimationFrame(tick);
