@@ -13,12 +13,18 @@ FAR = 2**30  # Windows locks bytes, and nobody else may read them: one far behin
 
 @contextmanager
 def one_writer(folder: Path) -> Iterator[None]:
-    """Or one sentence. The system lets go of the lock with the process, however that ends; only its file stays."""
+    """Or one sentence. The system lets go of the lock with the process, however that ends; only its file stays, and
+    that of a run which never began goes with its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         take(descriptor, folder)
-        yield
+        try:
+            yield
+        finally:
+            if [path.name for path in folder.iterdir()] == [FILE]:
+                (folder / FILE).unlink()
+                folder.rmdir()
     finally:
         os.close(descriptor)
 

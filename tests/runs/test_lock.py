@@ -76,3 +76,12 @@ def test_where_nothing_can_be_locked_that_is_told_and_the_run_begins(tmp_path, m
     with one_writer(tmp_path):
         pass
     assert "cannot be locked" in capsys.readouterr().err
+
+
+def test_a_run_that_never_began_leaves_nothing(tmp_path):
+    with pytest.raises(ZeroDivisionError), one_writer(tmp_path / "run"):
+        raise ZeroDivisionError
+    assert not (tmp_path / "run").exists()
+    with one_writer(tmp_path / "run"):
+        (tmp_path / "run" / "config.json").touch()
+    assert (tmp_path / "run" / "config.json").exists()
