@@ -158,6 +158,16 @@ def test_a_longer_run_is_the_same_run(tmp_path, model, in_turns):
     assert lag == (0 if in_turns else 2)  # in updates, of which a trajectory has two
 
 
+def test_a_run_says_what_it_does_before_there_is_anything_to_report(tmp_path):
+    """And a finished one, of which nothing is left to do, says nothing."""
+    for doing in (["first evaluation: 2 episodes on each of train, holdout_extrapolate", "first update"], []):
+        told = []
+        training = training_here(tiny_config(steps=UPDATE), tmp_path, threads=1, tell=told.append)
+        training.run()
+        training.close()
+        assert [report.doing for report in told if report.doing] == doing
+
+
 def test_a_finished_run_stays_as_it_is(whole_run, tmp_path):
     before = rows(whole_run / "scores.csv")
     trained(tiny_config(), whole_run)
