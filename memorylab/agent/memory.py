@@ -1,5 +1,6 @@
 """What an episodic memory is: its contract, and how actor and learner read it."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -83,6 +84,10 @@ class Memory(nn.Module):
     def forward(self, q_t: Tensor, near: Any) -> tuple[Tensor, Tensor | None]:
         """m_t (B, size), and the weights w_t (B, K) for those who want to see them."""
         raise NotImplementedError
+
+    def search_weights(self) -> Iterator[nn.Parameter]:
+        """Those that decide what is found, which may learn slower than all others."""
+        return self.parameters()
 
     def measures(self, output: Output) -> dict[str, Tensor]:
         """Scalars that a user wants to see when it does not learn."""
