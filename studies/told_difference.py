@@ -107,10 +107,9 @@ def main(settings: Settings) -> None:
             agent.controller.of_input.bias[:H] = -paces
             agent.controller.of_input.bias[H : 2 * H] = paces
     reader = nn.Linear(settings.hidden_size, show.env.batch.records["home_x"].shape[1])
-    slow = {id(weight) for weight in agent.read.search_weights()} if agent.read else set()
     parts = [
-        {"params": [weight], "lr": settings.learning_rate * (settings.read_share if id(weight) in slow else 1.0)}
-        for weight in (*agent.parameters(), *reader.parameters())
+        {"params": list(part.parameters()), "lr": settings.learning_rate * share}
+        for part, share in ((p, settings.read_share if p is agent.read else 1.0) for p in (*agent.children(), reader))
     ]
     optimiser = torch.optim.Adam(parts)
     colour_reader = nn.Linear(settings.hidden_size, len(TRAIN_COLOURS))
@@ -120,8 +119,7 @@ def main(settings: Settings) -> None:
     ended, total = 0, 0
     right: list[bool] = []
     held: list[bool] = []
-    everywhere: list[bool] = []
-    print("steps      episodes  altered  colour  altered, in all of Room 2")
+    print("steps      episodes  altered  colour")
     for update in range(1, settings.steps // batch + 1):
         inputs, (in_room_2, altered, colour, is_last) = show.watch()
         recalled = None
@@ -146,12 +144,10 @@ def main(settings: Settings) -> None:
         ended += int(is_last.sum())
         held += (colours.argmax(-1) == colour)[is_last].tolist()
         right += (answers.argmax(-1) == altered)[is_last].tolist()
-        everywhere += (answers.argmax(-1) == altered)[in_room_2].tolist()
         total += batch
         if update % max(1, settings.steps // batch // settings.rows) == 0:
-            print(f"{total:<9,}  {ended:<8,}  {np.mean(right):<7.1%}  {np.mean(held):.1%}   {np.mean(everywhere):.1%}", flush=True)
+            print(f"{total:<9,}  {ended:<8,}  {np.mean(right):<7.1%}  {np.mean(held):.1%}", flush=True)
             right.clear()
-            everywhere.clear()
             held.clear()
 
 

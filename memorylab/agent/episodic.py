@@ -43,20 +43,12 @@ class EpisodicStore(Store):
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        capacity: int,
-        input_size: int,
-        hidden_size: int,
-        key_size: int,
-        rest: int = 0,
-        device="cpu",
-        dtype=None,
+        self, num_envs: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
     ):
         if capacity < 1:
             raise ValueError(f"a memory needs a capacity of at least 1 slot, not {capacity}")
         options = {"device": device, "dtype": dtype or torch.get_default_dtype()}
-        self.capacity, self.input_size, self.rest = capacity, input_size, rest
+        self.capacity, self.input_size = capacity, input_size
         self.pv = torch.zeros(num_envs, capacity, input_size + hidden_size, **options)
         self.k = torch.zeros(num_envs, capacity, key_size, **options)
         self.squared_norm = torch.full((num_envs, 1, capacity), torch.inf, **options)
@@ -86,8 +78,6 @@ class EpisodicStore(Store):
         |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
         """
         distance = torch.baddbmm(self.squared_norm, q.detach()[:, None], self.k.mT, alpha=-2)[:, 0]
-        if self.rest:
-            distance = distance.masked_fill(self.ages(torch.arange(self.capacity, device=q.device)) < self.rest, torch.inf)
         near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
         return slots, near < torch.inf
 
@@ -96,11 +86,7 @@ class EpisodicStore(Store):
         if suits(q, self.k):
             return self.recall_here(q, min(number, self.capacity))
         slots, valid = self.nearest(q, number)
-        return Recalled(gather_slots(self.pv, slots), valid, self.ages(slots))
-
-    def ages(self, slots: Tensor) -> Tensor:
-        """How many steps ago each was written: 1 is the step before."""
-        return (self.next_slot - 1 - slots) % self.capacity + 1
+        return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
 
     def recall_here(self, q: Tensor, number: int) -> Recalled:
         """The same in one call, where the kernels run."""
@@ -108,7 +94,7 @@ class EpisodicStore(Store):
         pv, valid = self.pv.new_empty(*lead, self.pv.shape[-1]), torch.empty(lead, dtype=torch.bool)
         found = Recalled(pv, valid, torch.empty(lead, dtype=torch.int64))
         given = q.contiguous(), self.k, self.squared_norm, self.pv
-        recall(*map(array, given), self.next_slot, self.rest, *map(array, found))
+        recall(*map(array, given), self.next_slot, *map(array, found))
         return found
 
     def filled(self) -> Tensor:
@@ -136,21 +122,15 @@ THOUGHT = 0.03  # the share at which the h part of W_k begins: not 0, or keys wo
 
 
 class EpisodicMemory(Memory):
-    """W_k, b_k, W_q, b_q and the read.
+    """W_k, b_k, W_q, b_q and the read."""
 
-    The paper's has `rest` 0 and `seen` False. Where one walks, the steps just gone by look most like now and would be
-    all that is found: a moment is recalled only when it is `rest` steps old. With `seen`, m_t has the p_j beside the
-    v_j: what was seen then, to be compared with what is seen now.
-    """
-
-    def __init__(self, config: "AgentConfig", *, rest: int = 0, seen: bool = False):
+    def __init__(self, config: "AgentConfig"):
         super().__init__()
-        self.rest = rest
         self.capacity, self.neighbours = config.capacity, min(config.neighbours, config.capacity)
         self.epsilon, self.jumpy = config.epsilon, config.jumpy
         X, H, D = config.embedding_size, config.hidden_size, config.key_size
         self.input_size, self.hidden_size, self.key_size = X, H, D
-        self.size = X + H if seen else H
+        self.size = H
         self.key = nn.Linear(X + H, D)
         self.query_of_x = nn.Linear(X, D)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
         self.query_of_h = nn.Linear(H, D, bias=False)
@@ -162,8 +142,7 @@ class EpisodicMemory(Memory):
 
     def new_store(self, num_envs: int, **options: Any) -> EpisodicStore:
         """Rings of `capacity` slots."""
-        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return EpisodicStore(num_envs, *sizes, self.rest, **options)
+        return EpisodicStore(num_envs, self.capacity, self.input_size, self.hidden_size, self.key_size, **options)
 
     def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recalled:
         """K slots a step."""
@@ -203,21 +182,25 @@ class EpisodicMemory(Memory):
         return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv, recalled.valid)
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
-        """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
+        """(m_t, w_t)."""
+        return self.read_slots(q_t, near)
+
+    def read_slots(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
+        """Eq. 3: the mean of the values, and its weights; zeros where nothing is filled."""
         if not torch.is_grad_enabled() and q_t.dim() == 2 and suits(q_t):
             return self.read_here(q_t, near)
         squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
         w = near.valid / (self.epsilon + squared_distance)
         total = w.sum(-1, keepdim=True)
         w = w / torch.where(total > 0, total, 1)  # not a tiny number: its gradient would overflow to NaN
-        m_t = (w[..., None, :] @ near.pv[..., -self.size :])[..., 0, :]
+        m_t = (w[..., None, :] @ near.pv[..., self.input_size :])[..., 0, :]
         return m_t, w
 
     def read_here(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
         """The same in one call, without gradient, where the kernels run."""
-        w, m_t = q_t.new_empty(near.valid.shape), q_t.new_empty(len(q_t), self.size)
+        w, m_t = q_t.new_empty(near.valid.shape), q_t.new_empty(len(q_t), self.hidden_size)
         given = (array(part)[None] for part in (q_t, near.keys, near.pv, near.valid))
-        read(0, *given, self.epsilon, array(w)[None], array(m_t)[None], self.size)
+        read(0, *given, self.epsilon, array(w)[None], array(m_t)[None], self.hidden_size)
         return m_t, w
 
     def reads(self, embedded: Tensor, near: Neighbours) -> Reads:

@@ -1,11 +1,11 @@
 """All that an agent can be made of; a class and a line here, or the line in a file of your own, add to it."""
 
 from memorylab.agent.auxiliary import AuxiliaryLoss
-from memorylab.agent.comparing import ComparingMemory
 from memorylab.agent.contrastive import Contrastive
 from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, GatedLinearRecurrence
 from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder, SmallEncoder
 from memorylab.agent.episodic import EpisodicMemory
+from memorylab.agent.familiarity import FamiliarityMemory
 from memorylab.agent.memory import Memory
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
@@ -24,5 +24,5 @@ CONTROLLERS: Registry[Controller] = Registry(
         "transformer": TransformerWindow,
     },
 )
-MEMORIES: Registry[Memory] = Registry("memory", {"episodic": EpisodicMemory, "comparing": ComparingMemory}, besides=("none",))
+MEMORIES: Registry[Memory] = Registry("memory", {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory}, besides=("none",))
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry("auxiliary", {"cpc": Contrastive, "rec": Reconstruction})

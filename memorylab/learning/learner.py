@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from itertools import groupby
 
 import torch
 from torch import Tensor, nn
@@ -32,10 +31,9 @@ class Learner:
         for auxiliary in agent.auxiliary.values():
             auxiliary.configure(config)
         self.optimiser: torch.optim.Optimizer
-        slow = {id(weight) for weight in agent.read.search_weights()} if agent.read else set()
         parts = [
-            {"params": list(weights), "share": config.read_share if is_slow else 1.0}
-            for is_slow, weights in groupby(agent.parameters(), lambda weight: id(weight) in slow)
+            {"params": list(part.parameters()), "share": config.read_share if part is agent.read else 1.0}
+            for part in agent.children()
         ]
         if config.optimiser == "adam":
             self.optimiser = torch.optim.Adam(parts, eps=config.adam_epsilon, fused=True)
