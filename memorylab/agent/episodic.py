@@ -39,8 +39,10 @@ class EpisodicStore(Store):
     """First-in-first-out rings of (p, v, k), one per game, all written at the same slot of their rings.
 
     An empty slot has an infinite squared norm, hence an infinite distance: a search needs no mask, and a game is wiped
-    by one row of infinities.
+    by one row of infinities. A moment is found only when it is `rest` steps old.
     """
+
+    rest = 0
 
     def __init__(
         self, num_envs: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
@@ -78,6 +80,9 @@ class EpisodicStore(Store):
         |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
         """
         distance = torch.baddbmm(self.squared_norm, q.detach()[:, None], self.k.mT, alpha=-2)[:, 0]
+        if self.rest:
+            is_young = self.ages(torch.arange(self.capacity, device=q.device)) < self.rest
+            distance = distance.masked_fill(is_young, torch.inf)
         near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
         return slots, near < torch.inf
 
@@ -86,7 +91,11 @@ class EpisodicStore(Store):
         if suits(q, self.k):
             return self.recall_here(q, min(number, self.capacity))
         slots, valid = self.nearest(q, number)
-        return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
+        return Recalled(gather_slots(self.pv, slots), valid, self.ages(slots))
+
+    def ages(self, slots: Tensor) -> Tensor:
+        """How many steps ago each was written: 1 is the step before."""
+        return (self.next_slot - 1 - slots) % self.capacity + 1
 
     def recall_here(self, q: Tensor, number: int) -> Recalled:
         """The same in one call, where the kernels run."""
@@ -94,7 +103,7 @@ class EpisodicStore(Store):
         pv, valid = self.pv.new_empty(*lead, self.pv.shape[-1]), torch.empty(lead, dtype=torch.bool)
         found = Recalled(pv, valid, torch.empty(lead, dtype=torch.int64))
         given = q.contiguous(), self.k, self.squared_norm, self.pv
-        recall(*map(array, given), self.next_slot, *map(array, found))
+        recall(*map(array, given), self.next_slot, self.rest, *map(array, found))
         return found
 
     def filled(self) -> Tensor:

@@ -144,8 +144,9 @@ def lstm_backward(t, gates, c_before, tanh_c, of_h, of_next_h, of_c, of_gates):
 
 
 @compiled
-def recall(q, k, squared_norm, pv, next_slot, found, valid, age):
-    """The slots of the keys nearest to q (B, D), nearest first, the lower slot of two that are as near.
+def recall(q, k, squared_norm, pv, next_slot, rest, found, valid, age):
+    """The slots of the keys nearest to q (B, D), nearest first, the lower slot of two that are as near; none that is
+    younger than `rest` steps.
 
     Their pv, and how old they are, into found (B, K, P + H), valid and age (B, K); zeros where none is filled.
     """
@@ -157,7 +158,7 @@ def recall(q, k, squared_norm, pv, next_slot, found, valid, age):
         near[:] = np.inf
         for i in range(capacity):
             distance = squared_norm[b, 0, i]
-            if distance < np.inf:
+            if distance < np.inf and (next_slot - 1 - i) % capacity + 1 >= rest:
                 product = k.dtype.type(0)
                 for d in range(D):
                     product += q[b, d] * k[b, i, d]

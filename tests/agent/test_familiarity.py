@@ -32,14 +32,14 @@ def test_novelty_against_a_list(by_kernel, monkeypatch):
     """Colours that return, colours too young to be familiar, games wiped each at its own time, no room for more."""
     if not by_kernel:
         monkeypatch.setattr("memorylab.agent.familiarity.suits", lambda *tensors: False)
-    store, slow = FamiliarityStore(B, 8, 2, 2, 2), [SlowFamiliarity() for _ in range(B)]
+    store, slow = FamiliarityStore(REST, B, 8, 2, 2, 2), [SlowFamiliarity() for _ in range(B)]
     draw = torch.Generator().manual_seed(0)
     found = []
     for t in range(30):
         reset = torch.rand(B, generator=draw) < (1 if t == 0 else 0.05)
         patches = torch.randint(0, 9, (B, 40, 3), generator=draw) / 8 + 0.02 * torch.rand(B, 40, 3, generator=draw)
         store.wipe(reset)
-        novelty = store.meet(patches, REST)
+        novelty = store.meet(patches)
         for b in range(B):
             if reset[b]:
                 slow[b] = SlowFamiliarity()
