@@ -39,8 +39,10 @@ class EpisodicStore(Store):
     """First-in-first-out rings of (p, v, k), one per game, all written at the same slot of their rings.
 
     An empty slot has an infinite squared norm, hence an infinite distance: a search needs no mask, and a game is wiped
-    by one row of infinities.
+    by one row of infinities. A moment is found only when it is `rest` steps old.
     """
+
+    rest = 0
 
     def __init__(
         self, num_envs: int, capacity: int, input_size: int, hidden_size: int, key_size: int, device="cpu", dtype=None
@@ -78,6 +80,9 @@ class EpisodicStore(Store):
         |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
         """
         distance = torch.baddbmm(self.squared_norm, q.detach()[:, None], self.k.mT, alpha=-2)[:, 0]
+        if self.rest:
+            is_young = self.ages(torch.arange(self.capacity, device=q.device)) < self.rest
+            distance = distance.masked_fill(is_young, torch.inf)
         near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
         return slots, near < torch.inf
 
@@ -86,7 +91,11 @@ class EpisodicStore(Store):
         if suits(q, self.k):
             return self.recall_here(q, min(number, self.capacity))
         slots, valid = self.nearest(q, number)
-        return Recalled(gather_slots(self.pv, slots), valid, (self.next_slot - 1 - slots) % self.capacity + 1)
+        return Recalled(gather_slots(self.pv, slots), valid, self.ages(slots))
+
+    def ages(self, slots: Tensor) -> Tensor:
+        """How many steps ago each was written: 1 is the step before."""
+        return (self.next_slot - 1 - slots) % self.capacity + 1
 
     def recall_here(self, q: Tensor, number: int) -> Recalled:
         """The same in one call, where the kernels run."""
@@ -94,7 +103,7 @@ class EpisodicStore(Store):
         pv, valid = self.pv.new_empty(*lead, self.pv.shape[-1]), torch.empty(lead, dtype=torch.bool)
         found = Recalled(pv, valid, torch.empty(lead, dtype=torch.int64))
         given = q.contiguous(), self.k, self.squared_norm, self.pv
-        recall(*map(array, given), self.next_slot, *map(array, found))
+        recall(*map(array, given), self.next_slot, self.rest, *map(array, found))
         return found
 
     def filled(self) -> Tensor:
@@ -129,7 +138,8 @@ class EpisodicMemory(Memory):
         self.capacity, self.neighbours = config.capacity, min(config.neighbours, config.capacity)
         self.epsilon, self.jumpy = config.epsilon, config.jumpy
         X, H, D = config.embedding_size, config.hidden_size, config.key_size
-        self.input_size, self.size, self.key_size = X, H, D
+        self.input_size, self.hidden_size, self.key_size = X, H, D
+        self.size = H
         self.key = nn.Linear(X + H, D)
         self.query_of_x = nn.Linear(X, D)  # W_q [x, h] = W_qx x + W_qh h: the first for all t at once
         self.query_of_h = nn.Linear(H, D, bias=False)
@@ -141,13 +151,13 @@ class EpisodicMemory(Memory):
 
     def new_store(self, num_envs: int, **options: Any) -> EpisodicStore:
         """Rings of `capacity` slots."""
-        return EpisodicStore(num_envs, self.capacity, self.input_size, self.size, self.key_size, **options)
+        return EpisodicStore(num_envs, self.capacity, self.input_size, self.hidden_size, self.key_size, **options)
 
     def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recalled:
         """K slots a step."""
         lead, device = (*lead, self.neighbours), options.get("device")
         return Recalled(
-            pv=torch.zeros(*lead, self.input_size + self.size, **options),
+            pv=torch.zeros(*lead, self.input_size + self.hidden_size, **options),
             valid=torch.zeros(*lead, dtype=torch.bool, device=device),
             age=torch.zeros(*lead, dtype=torch.int64, device=device),
         )
@@ -181,7 +191,11 @@ class EpisodicMemory(Memory):
         return Neighbours(keys if self.jumpy else keys.detach(), recalled.pv, recalled.valid)
 
     def forward(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
-        """Eq. 3: (m_t, w_t); zeros where nothing is filled."""
+        """(m_t, w_t)."""
+        return self.read_slots(q_t, near)
+
+    def read_slots(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
+        """Eq. 3: the mean of the values, and its weights; zeros where nothing is filled."""
         if not torch.is_grad_enabled() and q_t.dim() == 2 and suits(q_t):
             return self.read_here(q_t, near)
         squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
@@ -193,9 +207,9 @@ class EpisodicMemory(Memory):
 
     def read_here(self, q_t: Tensor, near: Neighbours) -> tuple[Tensor, Tensor]:
         """The same in one call, without gradient, where the kernels run."""
-        w, m_t = q_t.new_empty(near.valid.shape), q_t.new_empty(len(q_t), self.size)
+        w, m_t = q_t.new_empty(near.valid.shape), q_t.new_empty(len(q_t), self.hidden_size)
         given = (array(part)[None] for part in (q_t, near.keys, near.pv, near.valid))
-        read(0, *given, self.epsilon, array(w)[None], array(m_t)[None], self.size)
+        read(0, *given, self.epsilon, array(w)[None], array(m_t)[None], self.hidden_size)
         return m_t, w
 
     def reads(self, embedded: Tensor, near: Neighbours) -> Reads:

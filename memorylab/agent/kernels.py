@@ -144,8 +144,9 @@ def lstm_backward(t, gates, c_before, tanh_c, of_h, of_next_h, of_c, of_gates):
 
 
 @compiled
-def recall(q, k, squared_norm, pv, next_slot, found, valid, age):
-    """The slots of the keys nearest to q (B, D), nearest first, the lower slot of two that are as near.
+def recall(q, k, squared_norm, pv, next_slot, rest, found, valid, age):
+    """The slots of the keys nearest to q (B, D), nearest first, the lower slot of two that are as near; none that is
+    younger than `rest` steps.
 
     Their pv, and how old they are, into found (B, K, P + H), valid and age (B, K); zeros where none is filled.
     """
@@ -157,7 +158,7 @@ def recall(q, k, squared_norm, pv, next_slot, found, valid, age):
         near[:] = np.inf
         for i in range(capacity):
             distance = squared_norm[b, 0, i]
-            if distance < np.inf:
+            if distance < np.inf and (next_slot - 1 - i) % capacity + 1 >= rest:
                 product = k.dtype.type(0)
                 for d in range(D):
                     product += q[b, d] * k[b, i, d]
@@ -182,3 +183,36 @@ def insert(near, slots, distance, slot):
         near[j], slots[j] = near[j - 1], slots[j - 1]
         j -= 1
     near[j], slots[j] = distance, slot
+
+
+@compiled
+def note_colours(patches, colours, born, kept, clock, rest, apart, novelty):
+    """See FamiliarityStore.meet: patches (B, C, 3), colours (B, 3, N) in the order of their birth."""
+    B, C, _ = patches.shape
+    N = colours.shape[2]
+    for b in range(B):
+        clock[b] += 1
+        rested = 0
+        while rested < kept[b] and born[b, rested] + rest <= clock[b]:
+            rested += 1
+        for c in range(C):
+            before = nearest_colour(patches[b, c], colours[b], 0, rested)
+            since = nearest_colour(patches[b, c], colours[b], rested, kept[b])
+            novelty[b, c] = min(10 * np.sqrt(before), 1) if rested else 0
+            if min(before, since) > apart * apart and kept[b] < N:
+                for i in range(3):
+                    colours[b, i, kept[b]] = patches[b, c, i]
+                born[b, kept[b]] = clock[b]
+                kept[b] += 1
+
+
+@compiled
+def nearest_colour(colour, colours, first, last):
+    """The squared distance to the nearest of those, infinity if there are none."""
+    found = colours.dtype.type(np.inf)
+    for n in range(first, last):
+        distance = (
+            (colour[0] - colours[0, n]) ** 2 + (colour[1] - colours[1, n]) ** 2 + (colour[2] - colours[2, n]) ** 2
+        )
+        found = min(found, distance)
+    return found

@@ -60,6 +60,11 @@ class Memory(nn.Module):
         """Room for what `search` finds, a NamedTuple of tensors, with these leading axes."""
         raise NotImplementedError
 
+    def look(self, pictures: Tensor, dtype: torch.dtype) -> Tensor | None:
+        """What of the pictures (T, B, height, width, 3) themselves a search wants to know, as its third argument;
+        nothing unless a memory says otherwise."""
+        return None
+
     def search(self, store: Any, q_t: Tensor) -> Any:
         """What a learner will need to read as the actor does, whatever the store's size."""
         raise NotImplementedError
@@ -126,15 +131,16 @@ class Past:
 class SearchedPast(Past):
     """Searched in a store and written to it: acting."""
 
-    def __init__(self, memory: Memory, x: Tensor, store: Store, resets: Tensor):
+    def __init__(self, memory: Memory, x: Tensor, store: Store, resets: Tensor, looked: Tensor | None = None):
         super().__init__(memory, x)
-        self.store, self.resets = store, resets
+        self.store, self.resets, self.looked = store, resets, looked
         self.found: list[Any] = []
 
     def near(self, t: int, q_t: Tensor) -> Any:
         """As the store has it now."""
         self.store.wipe(self.resets[t])
-        self.found.append(self.memory.search(self.store, q_t))
+        looked_t = () if self.looked is None else (self.looked[t],)
+        self.found.append(self.memory.search(self.store, q_t, *looked_t))
         return self.memory.project(self.found[-1])
 
     def write(self, x_t: Tensor, h_t: Tensor) -> None:

@@ -5,6 +5,7 @@ from memorylab.agent.contrastive import Contrastive
 from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, GatedLinearRecurrence
 from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder, SmallEncoder
 from memorylab.agent.episodic import EpisodicMemory
+from memorylab.agent.familiarity import FamiliarityMemory
 from memorylab.agent.memory import Memory
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
@@ -23,5 +24,5 @@ CONTROLLERS: Registry[Controller] = Registry(
         "transformer": TransformerWindow,
     },
 )
-MEMORIES: Registry[Memory] = Registry("memory", {"episodic": EpisodicMemory}, besides=("none",))
+MEMORIES: Registry[Memory] = Registry("memory", {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory}, besides=("none",))
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry("auxiliary", {"cpc": Contrastive, "rec": Reconstruction})

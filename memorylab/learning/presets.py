@@ -141,10 +141,21 @@ def for_rare_rewards(config: TrainConfig) -> TrainConfig:
     return replace(config, learner=replace(learner, entropy_cost=0.0003, cpc_weight=0.001))
 
 
+def for_long_ways(config: TrainConfig) -> TrainConfig:
+    """Spot the Difference: one reward, after a way of hundreds of steps; few moments show what stood in Room 1."""
+    config = for_rare_rewards(config)
+    learner = replace(config.learner, learning_rate=1e-3, discount=0.995, entropy_cost=0.0002)
+    return replace(config, agent=replace(config.agent, neighbours=4), learner=learner)
+
+
 OWN_SETTINGS = {
     "arbitrary_visuomotor_mapping": for_pictures_that_return,
+    "continuous_recognition": for_pictures_that_return,
     "change_detection": for_faint_arrays,
     "visible_goal_with_buildings": for_rare_rewards,
+    "spot_diff_basic": for_long_ways,
+    "spot_diff_passive": for_long_ways,
+    "spot_diff_multi_object": for_long_ways,
 }
 PRESETS = {"paper": paper, "laptop": laptop}
 

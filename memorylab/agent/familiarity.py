@@ -1,0 +1,136 @@
+"""A sense of what is new: the paper's episodic memory, and beside it how familiar the picture and each patch of it are.
+
+To tell same from different is hardly learned from two pictures side by side, and soon from their difference
+(docs/signatures.md). A nearest-neighbour read has that difference, and the paper's agent does not see it: its weights
+sum to one, whether what they weigh is near or far. Here m_t has it, for the whole picture,
+
+    n_0 = log(0.001 + |q_t - k_j|^2) / 5,    j the nearest slot,
+
+and, since where one walks no picture returns but things do, in other places of the view, for each of 9 x 12 patches:
+each episode keeps the colours it has met, and the novelty of a patch is its distance to the nearest of them,
+
+    n_c = min(10 |colour_c - colour_i|, 1),    i the nearest kept colour.
+
+The steps just gone by look most like now and say nothing about the past: slots and colours count only when they are
+`rest` steps old. Nothing of n is learned, so it knows what no agent was trained on as well as anything else.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool2d
+
+from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Neighbours, Recalled
+from memorylab.agent.kernels import array, note_colours, suits
+from memorylab.agent.memory import Memory
+
+if TYPE_CHECKING:
+    from memorylab.agent.config import AgentConfig
+
+ROWS, COLUMNS = 9, 12
+PATCHES = ROWS * COLUMNS
+KEPT = 256  # colours of an episode; a walk through two rooms meets about a hundred
+APART = 0.03  # a colour is kept if it is farther than this from all kept ones; channels go from 0 to 1
+
+
+class Recognised(NamedTuple):
+    """What a read found, and how new each patch is."""
+
+    pv: Tensor  # as in Recalled
+    valid: Tensor
+    age: Tensor
+    novelty: Tensor  # (..., patches)
+
+
+class Familiar(NamedTuple):
+    """The same as a read needs it."""
+
+    keys: Tensor  # as in Neighbours
+    pv: Tensor
+    valid: Tensor
+    novelty: Tensor
+
+
+class FamiliarityStore(EpisodicStore):
+    """With the colours that each game has met, in the order in which it met them."""
+
+    def __init__(self, rest: int, num_envs: int, *sizes: int, device: Any = "cpu", dtype: torch.dtype | None = None):
+        super().__init__(num_envs, *sizes, device=device, dtype=dtype)
+        self.rest = rest
+        self.colours = torch.zeros(num_envs, 3, KEPT, device=device, dtype=self.k.dtype)
+        self.born = torch.zeros(num_envs, KEPT, device=device, dtype=torch.int64)
+        self.kept = torch.zeros(num_envs, device=device, dtype=torch.int64)  # how many
+        self.clock = torch.zeros(num_envs, device=device, dtype=torch.int64)
+        self.update(colours=self.colours, born=self.born, kept=self.kept, clock=self.clock)
+
+    def wipe(self, reset: Tensor) -> None:
+        """Forget the colours, too."""
+        super().wipe(reset)
+        self.kept.masked_fill_(reset, 0)
+        self.clock.masked_fill_(reset, 0)
+
+    def meet(self, patches: Tensor) -> Tensor:
+        """The novelty of patches (B, patches, 3); those that are new to the episode are kept."""
+        novelty = patches.new_zeros(patches.shape[:2])
+        if suits(patches, self.colours):
+            given = patches, self.colours, self.born, self.kept, self.clock
+            note_colours(*map(array, given), self.rest, APART, array(novelty))
+            return novelty
+        self.clock += 1
+        number = torch.arange(KEPT, device=patches.device)
+        has_rested = (number < self.kept[:, None]) & (self.born + self.rest <= self.clock[:, None])
+        for c, patch in enumerate(patches.unbind(1)):  # one by one: a colour may be new only in the first of two
+            distance = (self.colours - patch[:, :, None]).square().sum(1)
+            far = distance.masked_fill(~has_rested, torch.inf).amin(1).sqrt()
+            novelty[:, c] = torch.where(has_rested.any(1), (10 * far).clamp_max(1), 0)
+            nearest = distance.masked_fill(number >= self.kept[:, None], torch.inf).amin(1)
+            here = (number == self.kept[:, None]) & (nearest > APART**2)[:, None]
+            self.colours.copy_(torch.where(here[:, None], patch[:, :, None], self.colours))
+            self.born.copy_(torch.where(here, self.clock[:, None], self.born))
+            self.kept += here.any(1)
+        return novelty
+
+
+class FamiliarityMemory(EpisodicMemory):
+    """Queries have nothing of h, so that a learner reads all steps at once."""
+
+    def __init__(self, config: "AgentConfig", *, rest: int = 64):
+        super().__init__(config)
+        if not 0 <= rest < self.capacity:
+            raise ValueError(f"familiarity.rest must be at least 0 and below the capacity, not {rest}")
+        self.rest = rest
+        self.size = self.hidden_size + 1 + PATCHES
+
+    query = Memory.query
+
+    def new_store(self, num_envs: int, **options: Any) -> FamiliarityStore:
+        """Rings of `capacity` slots, and no colours yet."""
+        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
+        return FamiliarityStore(self.rest, num_envs, *sizes, **options)
+
+    def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recognised:  # type: ignore[override]
+        """K slots and the novelty of all patches a step."""
+        return Recognised(*super().new_recalled(lead, **options), torch.zeros(*lead, PATCHES, **options))
+
+    def look(self, pictures: Tensor, dtype: torch.dtype) -> Tensor:
+        """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3)."""
+        flat = pictures.flatten(0, 1).permute(0, 3, 1, 2).to(dtype)
+        patches = adaptive_avg_pool2d(flat, (ROWS, COLUMNS)).div_(255).flatten(2).mT
+        return patches.contiguous().view(*pictures.shape[:2], PATCHES, 3)
+
+    def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
+        """The K nearest slots, and what is new in this picture, which is then no longer so."""
+        return Recognised(*super().search(store, q_t), store.meet(looked_t))
+
+    def project(self, recalled: Recognised) -> Familiar:  # type: ignore[override]
+        """Keys anew, as in the episodic memory."""
+        return Familiar(*super().project(Recalled(*recalled[:3])), recalled.novelty)
+
+    def forward(self, q_t: Tensor, near: Familiar) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        """(m_t, w_t)."""
+        m_t, w_t = self.read_slots(q_t, Neighbours(*near[:3]))
+        squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
+        nearest = squared_distance.masked_fill(~near.valid, torch.inf).amin(-1, keepdim=True)
+        novelty = torch.where(nearest < torch.inf, torch.log(0.001 + nearest) / 5, 0)
+        return torch.cat([m_t, novelty, near.novelty], -1), w_t
