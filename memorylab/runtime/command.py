@@ -139,7 +139,9 @@ def train(arguments: Sequence[str]) -> None:
     RunFolder(out).check(asdict(config), asdict(TrainConfig(config.task)))
     check_games(config)
     title = f"{model_name(asdict(config))} on {config.task}, preset {config.preset}, in {out}"
-    with one_writer(out), Display(title, config.steps, options.minutes) as display:
+    with one_writer(out):
+        pass  # whoever comes second is told so at once; the run itself then takes the lock
+    with Display(title, config.steps, options.minutes) as display:
         display.say("making the games and the agent; what is new is compiled, which can take a minute")
         training = new_training(options, out, display)
         training.checkpoint_seconds = 60 * options.checkpoint_minutes

@@ -4,6 +4,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -21,6 +22,7 @@ from memorylab.runs.checkpoints import (
     save_checkpoint,
     set_aside,
 )
+from memorylab.runs.lock import one_writer
 from memorylab.runtime.interrupt import postponed_interrupt
 from memorylab.runtime.protocol import (
     Checkpoint,
@@ -71,13 +73,20 @@ class Training:
     ):
         self.config, self.runtime, self.evaluator, self.tell = config, runtime, evaluator, tell
         self.folder = RunFolder(folder)
-        self.folder.open(asdict(config), asdict(TrainConfig(config.task)))
-        self.snapshots = Snapshots(self.folder, config.task)
-        self.board = tensorboard(folder)
         self.stopwatch = runtime.stopwatch
         self.give_way: GiveWay = nobody_asks
         self.checkpoint_seconds = CHECKPOINT_SECONDS
-        self.begin()
+        self.board: Any = None
+        self.to_close = ExitStack()  # last of all the folder is free for another writer
+        try:
+            self.to_close.enter_context(one_writer(folder))
+            self.folder.open(asdict(config), asdict(TrainConfig(config.task)))
+            self.snapshots = Snapshots(self.folder, config.task)
+            self.board = tensorboard(folder)
+            self.begin()
+        except BaseException:
+            self.close()
+            raise
 
     def begin(self) -> None:
         """From the newest checkpoint that fits, or from the start; the records too."""
@@ -299,11 +308,12 @@ class Training:
         return checkpoints(self.folder.checkpoints)
 
     def close(self) -> None:
-        """End whatever was begun for the run."""
-        self.evaluator.close()
-        self.runtime.close()
-        if self.board is not None:
-            self.board.close()
+        """End whatever was begun for the run, and let others write to its folder."""
+        with self.to_close:
+            self.evaluator.close()
+            self.runtime.close()
+            if self.board is not None:
+                self.board.close()
 
 
 def first_evaluation(config: TrainConfig) -> str:
