@@ -58,6 +58,7 @@ class Report:
     metrics: Metrics = field(default_factory=dict)
     goal: float = float("inf")  # the score that ends the stage
     doing: str = ""  # what takes its time just now, before there is anything to report
+    stage_number: int = 0
 
 
 class Training:
@@ -76,13 +77,11 @@ class Training:
         self.stopwatch = runtime.stopwatch
         self.give_way: GiveWay = nobody_asks
         self.checkpoint_seconds = CHECKPOINT_SECONDS
-        self.board: Any = None
         self.to_close = ExitStack()  # last of all the folder is free for another writer
         try:
             self.to_close.enter_context(one_writer(folder))
             self.folder.open(asdict(config), asdict(TrainConfig(config.task)))
             self.snapshots = Snapshots(self.folder, config.task)
-            self.board = tensorboard(folder)
             self.begin()
         except BaseException:
             self.close()
@@ -151,6 +150,7 @@ class Training:
         self.begin()
         told = f"the learner died at step {died_at:,}; going on from step {self.step:,} ({problem})"
         print(f"memorylab: {told}", file=sys.stderr)
+        self.tell(self.standing(doing="going on from the last checkpoint"))
 
     def train(self, minutes: float | None) -> None:
         """Update by update, with reports, evaluations and checkpoints between."""
@@ -254,7 +254,7 @@ class Training:
     # --- records and checkpoints
 
     def report(self, gathered: list[Metrics], rate: float) -> None:
-        """To metrics.csv, TensorBoard and the terminal."""
+        """To metrics.csv and whoever is told: the terminal, trackers."""
         metrics, actors = self.runtime.summed_up(gathered)
         now = self.standing(rate, metrics)
         row = {
@@ -263,10 +263,6 @@ class Training:
         }  # fmt: skip
         self.folder.add_metrics(row | {name: f"{value:.6g}" for name, value in metrics.items()})
         self.folder.add_actors([{"step": self.step, **of_actor} for of_actor in actors])
-        if self.board is not None:
-            numbers = {"score": now.score, "steps_per_second": rate, "stage": self.curriculum.stage, **metrics}
-            for name, value in {**numbers, **self.levels}.items():
-                self.board.add_scalar(name, value, self.step)
         self.tell(now)
 
     def standing(self, rate: float = 0.0, metrics: Metrics | None = None, doing: str = "") -> Report:
@@ -274,7 +270,7 @@ class Training:
         score, length = (mean(column) for column in zip(*self.recent, strict=True)) if self.recent else (0.0, 0.0)
         stage, levels, goal = self.curriculum.text(), dict(self.levels), self.curriculum.goal
         numbers = self.step, self.seconds, rate, stage, score, length, self.episodes
-        return Report(*numbers, levels, metrics or {}, goal, doing)
+        return Report(*numbers, levels, metrics or {}, goal, doing, self.curriculum.stage)
 
     def save(self) -> None:
         """A checkpoint of now."""
@@ -312,19 +308,8 @@ class Training:
         with self.to_close:
             self.evaluator.close()
             self.runtime.close()
-            if self.board is not None:
-                self.board.close()
 
 
 def first_evaluation(config: TrainConfig) -> str:
     """What it is, for who waits for it."""
     return f"first evaluation: {config.evaluation_episodes} episodes on each of {', '.join(config.evaluation_levels)}"
-
-
-def tensorboard(folder: Path) -> Any:
-    """A writer for TensorBoard, if that is installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder / "tensorboard"))
