@@ -1,7 +1,7 @@
 """The face of DeepMind's dm_memorytasks: its settings, level names, actions and observations, without Docker.
 
 `import memorylab.adapters.dm_memorytasks as dm_memorytasks` in place of `import dm_memorytasks`, or for a script as it
-stands: `python -m memorylab.adapters.dm_memorytasks random_agent.py --level_name=spot_diff_train`. Needs `memorylab[dm]`.
+stands: `python -m memorylab.adapters.dm_memorytasks random_agent.py --level_name=spot_diff_train`. Needs dm_env.
 """
 
 import runpy

@@ -9,45 +9,50 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
+from memorylab.adapters.pictures import channels_first, channels_first_space
 from memorylab.envs.registration import make_vec
 from memorylab.mistakes import unknown
 
 
 def make(
-    task_id: str, env_type: str = "gym", num_envs: int = 1, seed: int | None = None, num_threads: int = 0, **options: Any
+    task_id: str,
+    env_type: str = "gym",
+    num_envs: int = 1,
+    seed: int | None = None,
+    num_threads: int = 0,
+    **options: Any,
 ) -> "Pool":
     """`num_envs` games of a task, by its name, or of a level, by its id in Gymnasium's registry.
 
     `env_type` is "gym", with the four results a step had before gym 0.26, or "gymnasium", with five. `options` are
-    make_vec's (`level`, `size`, scale ...), and `channels_first`. EnvPool's `episodic_life` and `reward_clip` are taken;
-    rewards are clipped to their sign, and there are no lives to lose. All games are stepped at once.
+    make_vec's (`level`, `size`, scale ...), `channels_first=False` for pictures as ours are, and two of EnvPool's own:
+    `reward_clip` has rewards clipped to their sign, `episodic_life` does nothing, for there are no lives to lose.
     """
     if env_type not in ("gym", "gymnasium"):
         raise unknown("env_type", env_type, ("gym", "gymnasium"))
     if options.pop("batch_size", None) not in (None, num_envs):
         raise ValueError(f"batch_size must be num_envs, {num_envs}: all games are stepped at once")
     named = gymnasium.spec(task_id).kwargs if "/" in task_id else {"task": task_id}
-    face = {name: options.pop(name) for name in ("channels_first", "reward_clip") if name in options}
+    face = options.pop("channels_first", True), options.pop("reward_clip", False)
     options.pop("episodic_life", None)
     threads = num_threads or None
     envs = make_vec(
         **{**named, **options}, num_envs=num_envs, seed=seed, threads=threads, autoreset_mode=AutoresetMode.NEXT_STEP
     )
-    return Pool(envs, is_gymnasium=env_type == "gymnasium", **face)
+    return Pool(envs, env_type == "gymnasium", *face)
 
 
 class Pool:
     """What `make` gives. As with EnvPool `action_space` and `observation_space` are of one game, pictures have their
     channels first, and a step after the end of an episode begins the next one and ignores its action."""
 
-    def __init__(self, envs: Any, is_gymnasium: bool, channels_first: bool = True, reward_clip: bool = False):
+    def __init__(self, envs: Any, is_gymnasium: bool, is_channels_first: bool = True, reward_clip: bool = False):
         self.envs, self.is_gymnasium = envs, is_gymnasium
-        self.channels_first, self.reward_clip = channels_first, reward_clip
+        self.is_channels_first, self.reward_clip = is_channels_first, reward_clip
         self.num_envs = envs.num_envs
         self.spec, self.metadata, self.render_mode = envs.spec, envs.metadata, envs.render_mode
-        height, width, channels = envs.single_observation_space.shape
-        shape = (channels, height, width) if channels_first else (height, width, channels)
-        spaces = spaces_of(is_gymnasium)
+        space, spaces = envs.single_observation_space, spaces_of(is_gymnasium)
+        shape = channels_first_space(space).shape if is_channels_first else space.shape
         self.observation_space = spaces.Box(0, 255, shape, np.uint8)
         self.action_space = spaces.Discrete(int(envs.single_action_space.n))
 
@@ -81,7 +86,7 @@ class Pool:
 
     def seen(self, pictures: np.ndarray) -> np.ndarray:
         """As networks want them."""
-        return np.ascontiguousarray(pictures.transpose(0, 3, 1, 2)) if self.channels_first else pictures
+        return channels_first(pictures) if self.is_channels_first else pictures
 
     def render(self) -> Any:
         """A picture of each game, with render_mode="rgb_array"."""

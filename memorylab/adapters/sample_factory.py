@@ -5,18 +5,21 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.vector import VectorEnv
 
-from memorylab.envs.registration import make, make_vec
+from memorylab.adapters.pictures import channels_first, channels_first_space
+from memorylab.envs.registration import make_vec
 
 
 def register(task: str, level: str = "train", games: int = 1, name: str = "", **options: Any) -> None:
     """Make a level known to Sample Factory under `name`, its task's if none is given.
 
-    With `games` above 1 each of its environments is that many games, which it takes for agents that act together: far
-    faster, with `--batched_sampling=True --num_envs_per_worker=1 --worker_num_splits=1`. `options` are make_vec's.
+    Each of its environments is `games` games, which it takes for agents that act together. With more than one it is
+    far faster, by `--batched_sampling=True --num_envs_per_worker=1 --worker_num_splits=1`. Pictures have their channels
+    first, as its networks expect. `options` are make_vec's; `threads` is 1, since it has processes of its own.
     """
     try:
-        from sample_factory.envs.env_utils import register_env  # type: ignore[import-not-found]
+        from sample_factory.envs.env_utils import register_env  # type: ignore[import-not-found,unused-ignore]
     except ImportError as problem:
         told = "memorylab.adapters.sample_factory needs Sample Factory: pip install sample-factory"
         raise ImportError(told, name="sample_factory") from problem
@@ -36,10 +39,13 @@ def make_env(
     """As Sample Factory calls it, in each of its processes. The first four are what `register` was given."""
     if not hasattr(gymnasium.Wrapper, "__getattr__"):
         # Sample Factory counts on what Gymnasium had until 1.0: a wrapper has what the wrapped environment has.
-        gymnasium.Wrapper.__getattr__ = lambda self, name: getattr(self.__dict__["env"], name)  # type: ignore[attr-defined]
-    if games == 1:
-        return make(task, level, render_mode=render_mode, **options)
-    return ManyGames(make_vec(task, level, games, **{"threads": 1, **options}))
+        gymnasium.Wrapper.__getattr__ = of_the_wrapped  # type: ignore[attr-defined]
+    return ManyGames(make_vec(task, level, games, render_mode=render_mode, **{"threads": 1, **options}))
+
+
+def of_the_wrapped(wrapper: gymnasium.Wrapper, name: str) -> Any:
+    """What a wrapper does not have itself."""
+    return getattr(wrapper.__dict__["env"], name)
 
 
 class ManyGames(gymnasium.Env):
@@ -47,20 +53,29 @@ class ManyGames(gymnasium.Env):
 
     is_multiagent = True
 
-    def __init__(self, envs: gymnasium.vector.VectorEnv):
-        self.envs, self.num_agents = envs, envs.num_envs
-        self.observation_space = envs.single_observation_space
+    def __init__(self, envs: VectorEnv):
+        self.envs, self.num_agents, self.render_mode = envs, envs.num_envs, envs.render_mode
+        self.observation_space = channels_first_space(envs.single_observation_space)  # type: ignore[arg-type]
         self.action_space = envs.single_action_space
-        self.render_mode = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, list[dict]]:
         """First pictures of all games."""
-        return self.envs.reset(seed=seed)[0], {}
+        pictures, _ = self.envs.reset(seed=seed)
+        return channels_first(pictures), self.infos()
 
-    def step(self, action: Any) -> tuple:
-        """One step of all games. Nobody reads what `info` tells: Sample Factory sums up rewards itself."""
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, Any]:
+        """One step of all games."""
         pictures, rewards, terminated, truncated, _ = self.envs.step(np.asarray(action))
-        return pictures, rewards, terminated, truncated, {}
+        return channels_first(pictures), rewards, terminated, truncated, self.infos()
+
+    def infos(self) -> list[dict]:
+        """Of each game, empty: nobody reads them, since Sample Factory sums up rewards itself."""
+        return [{} for _ in range(self.num_agents)]
+
+    def render(self) -> Any:
+        """The first game, with render_mode="rgb_array"."""
+        pictures = self.envs.render()
+        return None if pictures is None else pictures[0]
 
     def close(self) -> None:
         """No more steps after this."""

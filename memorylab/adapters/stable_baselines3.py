@@ -27,7 +27,7 @@ class MemoryVecEnv(VecEnv):
         if envs.metadata.get("autoreset_mode") is not AutoresetMode.SAME_STEP:
             raise ValueError("Stable-Baselines3 needs autoreset_mode SAME_STEP, which is make_vec's usual one")
         if not getattr(envs.unwrapped, "copy", True):
-            raise ValueError("Stable-Baselines3 keeps pictures over a step; make_vec must copy them: leave out copy=False")
+            raise ValueError("Stable-Baselines3 keeps pictures over a step, they must be copies: leave out copy=False")
         self.envs = envs
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
@@ -62,7 +62,7 @@ class MemoryVecEnv(VecEnv):
             raise ValueError("these games share one environment; set an attribute of all of them")
         setattr(self.envs, attr_name, value)
 
-    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list[Any]:
+    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list:
         """Called once, for all games."""
         answer = getattr(self.envs, method_name)(*method_args, **method_kwargs)
         return [answer] * len(list(self._get_indices(indices)))
