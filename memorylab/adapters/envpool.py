@@ -104,7 +104,7 @@ def spaces_of(is_gymnasium: bool) -> Any:
     """Gym's own where a script asks for gym and has it; they are told apart by their classes."""
     if not is_gymnasium:
         try:
-            from gym import spaces  # type: ignore[import-not-found]
+            from gym import spaces
         except ImportError:
             pass
         else:

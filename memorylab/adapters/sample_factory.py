@@ -19,7 +19,7 @@ def register(task: str, level: str = "train", games: int = 1, name: str = "", **
     first, as its networks expect. `options` are make_vec's; `threads` is 1, since it has processes of its own.
     """
     try:
-        from sample_factory.envs.env_utils import register_env  # type: ignore[import-not-found,unused-ignore]
+        from sample_factory.envs.env_utils import register_env
     except ImportError as problem:
         told = "memorylab.adapters.sample_factory needs Sample Factory: pip install sample-factory"
         raise ImportError(told, name="sample_factory") from problem

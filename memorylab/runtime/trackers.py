@@ -53,7 +53,7 @@ class Wandb:
     """Offline in the folder `wandb` of the run, for `wandb sync`, unless WANDB_MODE says otherwise."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], step: int):
-        import wandb  # type: ignore[import-not-found,unused-ignore]
+        import wandb
 
         mode: Any = os.environ.get("WANDB_MODE", "offline")
         again = {"resume": "allow"} if mode == "online" else {}
@@ -76,8 +76,8 @@ class MLflow:
         server = os.environ.get("MLFLOW_TRACKING_URI")
         if not server:
             os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")  # plain files; a database needs more packages
-        from mlflow import MlflowClient  # type: ignore[import-not-found,unused-ignore]
-        from mlflow.entities import Metric  # type: ignore[import-not-found,unused-ignore]
+        from mlflow import MlflowClient
+        from mlflow.entities import Metric
 
         self.metric = Metric
         self.client = MlflowClient(server or (folder / "mlflow").resolve().as_uri())
@@ -107,7 +107,7 @@ class Trackio:
     """Where Trackio keeps its runs on this machine; TRACKIO_DIR can name another place."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], step: int):
-        import trackio  # type: ignore[import-not-found,unused-ignore]
+        import trackio
 
         name = f"{folder.name}-{run_id(folder)[:6]}"
         with redirect_stdout(sys.stderr):  # it tells where it keeps the run; our stdout is for results
