@@ -1,13 +1,15 @@
 """What an adapter gains: `python benchmarks/adapters.py [--task avm] [--games 8] [--seconds 3] [--rounds 3]`.
 
 Random actions in the same games, as Stable-Baselines3 steps them: by our VecEnv, and by its own DummyVecEnv with one
-environment a game; in turns, in one process, medians of all rounds.
+environment a game; in turns, in one process, medians of all rounds. Where a machine has other work to do, steps per
+CPU second tell more.
 """
 
 import argparse
 from collections.abc import Callable
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
+from typing import NamedTuple
 
 import numpy as np
 from stable_baselines3.common.vec_env import DummyVecEnv
@@ -17,13 +19,20 @@ from memorylab.adapters import envpool
 from memorylab.adapters.stable_baselines3 import MemoryVecEnv
 
 
-def rate(step: Callable[[np.ndarray], object], games: int, actions: int, seconds: float) -> float:
-    """Steps a second, all games together."""
-    rng, steps, begun = np.random.default_rng(0), 0, perf_counter()
+class Rate(NamedTuple):
+    """Of all games together."""
+
+    per_second: float
+    per_cpu_second: float
+
+
+def measured(step: Callable[[np.ndarray], object], games: int, actions: int, seconds: float) -> Rate:
+    """For so long."""
+    rng, steps, begun, used = np.random.default_rng(0), 0, perf_counter(), process_time()
     while perf_counter() - begun < seconds:
         step(rng.integers(0, actions, games))
         steps += games
-    return steps / (perf_counter() - begun)
+    return Rate(steps / (perf_counter() - begun), steps / (process_time() - used))
 
 
 def main() -> None:
@@ -43,12 +52,13 @@ def main() -> None:
         env.reset()
         env.step(np.zeros(games, int))  # compiled, or loaded
     actions = int(envs["MemoryVecEnv"].action_space.n)
-    rates: dict[str, list[float]] = {name: [] for name in envs}
+    rates: dict[str, list[Rate]] = {name: [] for name in envs}
     for _ in range(options.rounds):
         for name, env in envs.items():
-            rates[name].append(rate(env.step, games, actions, options.seconds))
+            rates[name].append(measured(env.step, games, actions, options.seconds))
+    print(f"{'':20}{'steps/s':>12}{'/CPU s':>12}")
     for name, found in rates.items():
-        print(f"{name:20}{median(found):12,.0f} steps/s   rounds: {', '.join(f'{one:,.0f}' for one in found)}")
+        print(f"{name:20}" + "".join(f"{median(column):12,.0f}" for column in zip(*found, strict=True)))
 
 
 if __name__ == "__main__":

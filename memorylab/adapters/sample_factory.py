@@ -5,7 +5,6 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from gymnasium.vector import VectorEnv
 
 from memorylab.adapters.pictures import channels_first, channels_first_space
 from memorylab.envs.registration import make_vec
@@ -53,12 +52,12 @@ class ManyGames(gymnasium.Env):
 
     is_multiagent = True
 
-    def __init__(self, envs: VectorEnv):
+    def __init__(self, envs: Any):
         self.envs, self.num_agents, self.render_mode = envs, envs.num_envs, envs.render_mode
-        self.observation_space = channels_first_space(envs.single_observation_space)  # type: ignore[arg-type]
+        self.observation_space = channels_first_space(envs.single_observation_space)
         self.action_space = envs.single_action_space
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, list[dict]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
         """First pictures of all games."""
         pictures, _ = self.envs.reset(seed=seed)
         return channels_first(pictures), self.infos()

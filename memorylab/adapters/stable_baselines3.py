@@ -28,7 +28,7 @@ class MemoryVecEnv(VecEnv):
             raise ValueError("Stable-Baselines3 needs autoreset_mode SAME_STEP, which is make_vec's usual one")
         if not getattr(envs.unwrapped, "copy", True):
             raise ValueError("Stable-Baselines3 keeps pictures over a step, they must be copies: leave out copy=False")
-        self.envs = envs
+        self.envs: Any = envs
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> np.ndarray:

@@ -110,15 +110,15 @@ class RecordedVectorEnv(VectorWrapper):
 
     def step(self, actions: Any, **options: Any) -> tuple:
         """The environment's own, noted. Steps that only begin an episode, in NEXT_STEP, do not count."""
-        result = self.env.step(actions, **options)
+        envs: Any = self.env
+        result = envs.step(actions, **options)
         _, _, terminated, truncated, info = result
         self.recorder.step += int((~self.over).sum()) * self.counts
         ended = terminated | truncated
         self.over = ended & (not self.has_autoreset)
         facts = info["final_info"] if self.has_autoreset and ended.any() else info
-        level = self.env.unwrapped.batch.level  # type: ignore[attr-defined]
         rows = [{name: facts[name][game].item() for name in NUMBERS} for game in np.flatnonzero(ended)]
-        self.recorder.add_rows(level, rows)
+        self.recorder.add_rows(envs.unwrapped.batch.level, rows)
         return result
 
 
