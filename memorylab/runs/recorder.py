@@ -106,7 +106,8 @@ class RecordedVectorEnv(VectorWrapper):
     def reset(self, **options: Any) -> tuple:
         """The environment's own."""
         self.over[:] = False
-        return super().reset(**options)
+        envs: Any = self.env
+        return envs.reset(**options)
 
     def step(self, actions: Any, **options: Any) -> tuple:
         """The environment's own, noted. Steps that only begin an episode, in NEXT_STEP, do not count."""
