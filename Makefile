@@ -22,7 +22,7 @@ TAUGHT := --preset laptop --teacher skills --schedule constant --minutes $(MINUT
 
 # What watches the clock has the machine to itself; all other tests run on both cores, the longest first.
 ALONE := tests/runtime/test_ray.py tests/web/test_browser.py tests/web/test_play.py
-BESIDE := $(addprefix tests/,runtime tasks laboratory agent web envs learning cli runs world) $(wildcard tests/test_*.py)
+BESIDE := $(addprefix tests/,runtime tasks laboratory agent web envs adapters learning cli runs world) $(wildcard tests/test_*.py)
 
 test: lint
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(BESIDE) $(ALONE:%=--ignore=%)

@@ -31,7 +31,13 @@ SMALLER = {
         "size=(36, 48)": "size=(36, 48), seconds=1",
         'PPO("CnnPolicy", train,': 'PPO("CnnPolicy", train, n_steps=64, batch_size=32, n_epochs=1, device="cpu",',
         "n_eval_episodes=8": "n_eval_episodes=1, warn=False",
-    }
+    },
+    "interfaces.md": {
+        "size=(36, 48)": "size=(36, 48), seconds=1",
+        "1_000_000": "64",
+        "seed=0).learn": 'seed=0, n_steps=8, batch_size=64, n_epochs=1, device="cpu", policy_kwargs=SMALL).learn',
+        "import memorylab\n": "import memorylab\nSMALL = {'lstm_hidden_size': 8}\n",
+    },
 }
 FOREIGN = {  # names of others: of the original release, of HTTP, of libraries; and what stands for any name
     *("AvatarPosition", "RGB_INTERLEAVED", "Score", "Host", "Origin", "SAME_STEP", "NCCL_SOCKET_IFNAME"),

@@ -10,6 +10,7 @@ from tyro.conf import Positional
 from memorylab.cli.tables import errors, evaluation_table, print_rows, progress
 from memorylab.cli.verbs import Flag, at_least_one, check_ending, from_signatures, needs_agent
 from memorylab.envs.spec import GameSpec, parse_scale
+from memorylab.laboratory.references import yardstick
 from memorylab.runs.files import check_writable
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import check_level
@@ -96,7 +97,7 @@ def evaluations(
     routes: int,
 ) -> list[Any]:
     """What the agent came to, with a bar while it plays."""
-    lab = needs_agent("memorylab.laboratory.evaluate")
+    lab, sums = needs_agent("memorylab.laboratory.evaluate"), needs_agent("memorylab.laboratory.evaluations")
     rows = []
     with progress() as bar:
         work = bar.add_task("evaluating", total=None)
@@ -105,9 +106,9 @@ def evaluations(
             bar.update(work, description=name)
 
         for played in lab.evaluated(trained, levels, game, sweeps, episodes, seed, on_setting, bar.refresh):
-            rows += lab.summed_up(played, trained.task.name)
+            rows += sums.summed_up(played, trained.task.name)
             if save:
-                lab.keep(trained.folder / "evaluations.csv", played)
+                sums.keep(trained.folder / "evaluations.csv", played)
         if routes:
             on_setting("walking")
             lab.walks(trained, levels, routes, seed, bar.refresh)
@@ -137,8 +138,8 @@ def report(
     if not runs:
         raise ValueError("name the folders of the runs to report, such as: memorylab report runs --out report")
     check_writable(out)
-    stick = needs_agent("memorylab.laboratory.references").yardstick(reference, humans)
-    lab = needs_agent("memorylab.laboratory.report")
+    stick = yardstick(reference, humans)
+    lab = needs_agent("memorylab.laboratory.report", "report")
     with progress() as bar:
         work = bar.add_task("reading", total=len(lab.SECTIONS) + 1)
 

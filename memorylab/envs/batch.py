@@ -15,6 +15,7 @@ from memorylab.envs.spec import GameSpec
 from memorylab.envs.thread_pool import ThreadPool
 from memorylab.machine import usable_cores
 from memorylab.tasks.levels import LEVELS
+from memorylab.tasks.stepping import FRAMES_PER_STEP
 from memorylab.tasks.task import check_level, find_task
 from memorylab.world.jit import is_kept, is_on_disk
 from memorylab.world.rng import SEED_BITS, following_seed, seed_of_game
@@ -60,6 +61,7 @@ class EnvBatch:
         self.truncated = np.zeros(self.num_envs, np.bool_)
         self.everyone = np.ones(self.num_envs, np.bool_)
         self.begun = False
+        self.frames_per_step = FRAMES_PER_STEP  # scripted players and the paper's agents count on this
         self.pool = ThreadPool(self.num_envs, threads)
         self.info, self.last_info = self.report(self.records), self.report(self.last_records)
 
@@ -136,7 +138,7 @@ class EnvBatch:
             self.task.step,
             self.records, self.last_records, actions, self.scale_records, self.stimuli, self.view,
             pictures.reshape(shape), self.last_pictures.reshape(shape),
-            self.rewards, self.terminated, self.truncated, autoreset,
+            self.rewards, self.terminated, self.truncated, autoreset, self.frames_per_step,
         )  # fmt: skip
 
     def set_sticks(self, sticks: Any) -> None:

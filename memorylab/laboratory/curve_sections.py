@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memorylab.laboratory import figures
+from memorylab.laboratory import figures, rliable_export
 from memorylab.laboratory.findings import Findings
 from memorylab.laboratory.kept import kept_evaluations, kept_rows, level_percents, no_picture_of, walked_step
 from memorylab.laboratory.page import Page, Table
@@ -57,7 +57,8 @@ def uncertainty(f: Findings, page: Page) -> None:
     page.section(
         "Uncertainty",
         "Interquartile mean over all seeds and tasks of a model, with 95 % intervals from a bootstrap within tasks "
-        "(as in rliable). With a single seed per task an interval has no width: it then says nothing.",
+        "(as in rliable). With a single seed per task an interval has no width: it then says nothing."
+        + (" The scores as rliable takes them are in `tables/rliable.json`." if rliable_export.export(f) else ""),
     )
     page.figure(figures.estimates(means, "interquartile mean, %"), f.out, "iqm", "Interquartile means")
     if better:

@@ -1,9 +1,7 @@
 """A trained agent on any levels and scales, beyond the paper's four too; what the report shows of it is kept beside
 the run: evaluations.csv, goal_times.csv and routes/."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,34 +11,14 @@ from PIL import Image
 from memorylab.envs.plan import with_map
 from memorylab.envs.spec import GameSpec
 from memorylab.envs.vector import vector_env
-from memorylab.laboratory.references import memory_yardstick, yardstick
-from memorylab.laboratory.statistics import half_interval
+from memorylab.laboratory.evaluations import keep
 from memorylab.learning.actor import Player
 from memorylab.learning.evaluation import evaluate
 from memorylab.learning.trained import Trained
 from memorylab.runs.files import replacing
-from memorylab.runs.tables import read_rows, replace_rows
 from memorylab.tasks.task import check_level, find_task
 
 MAP_SIDE = 320  # pixels
-SETTING = ("step", "level", "keyword", "value")
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Episodes of one setting, summed up."""
-
-    step: int
-    level: str
-    keyword: str
-    value: str
-    episodes: int
-    mean: float
-    low: float
-    high: float  # of a 95 % interval for the mean
-    mean_length: float
-    human_normalised: float | None  # in percent, by the paper's Random and Human
-    memory_score: float | None  # in percent, by our forgetting and remembering players
 
 
 def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
@@ -53,25 +31,6 @@ def parse_sweep(text: str, task: str) -> list[dict[str, Any]]:
     except ValueError:
         raise ValueError(f"--sweep must look like {keyword}=1,2,4 with whole numbers, not {text!r}") from None
     return [found.setting(keyword, number) for number in numbers]
-
-
-def summed_up(rows: Iterable[Mapping[str, Any]], task: str) -> list[Evaluation]:
-    """Per setting: the mean and its interval by Student's t; in percent too where the level has its own scale."""
-    sticks = yardstick(), memory_yardstick()
-    groups: dict[tuple, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[name] for name in SETTING), []).append(row)
-    found = []
-    for (step, level, keyword, value), group in groups.items():
-        scores = np.array([float(row["return"]) for row in group])
-        half = half_interval(scores)
-        length = float(np.mean([float(row["length"]) for row in group]))
-        mean = float(scores.mean())
-        percents = (None if keyword else stick.normalise(task, level, mean) for stick in sticks)
-        found.append(
-            Evaluation(int(step), level, keyword, value, len(group), mean, mean - half, mean + half, length, *percents)
-        )
-    return found
 
 
 def evaluated(
@@ -101,13 +60,6 @@ def evaluated(
                 {"step": trained.step, "level": level, "keyword": keyword, "value": value, "scale": e.scale,
                  "return": e.score, "length": e.length, "seed": e.seed} for e in played
             ]  # fmt: skip
-
-
-def keep(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add rows to a file; earlier rows of the same settings give way."""
-    new = {tuple(str(row[name]) for name in SETTING) for row in rows}
-    before = read_rows(file)
-    replace_rows(file, [row for row in before if tuple(row.get(name, "") for name in SETTING) not in new] + list(rows))
 
 
 class Walk(NamedTuple):

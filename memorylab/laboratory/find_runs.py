@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memorylab.learning.config import TrainConfig
 from memorylab.learning.scores import Curve, as_curve, halves
 from memorylab.runs.config import completed, differing, model_name, read_config, without_unused
 from memorylab.runs.scores import by_level, read_scores
@@ -99,9 +98,18 @@ def of_one_version(one: dict[str, Any], other: dict[str, Any]) -> tuple[dict[str
     """Of our own runs: what a version does not have yet has its default, what it has no longer may be there unused."""
     if not all(isinstance(config.get("learner"), dict) and "agent" in config for config in (one, other)):
         return one, other
-    usual = json.loads(json.dumps(asdict(TrainConfig(one["task"]))))
-    one, other = completed(one, usual), completed(other, usual)
+    one, other = completed(one, defaults(other)), completed(other, defaults(one))
     return without_unused(one, other), without_unused(other, one)
+
+
+def defaults(config: dict[str, Any]) -> dict[str, Any]:
+    """Of every setting. Only who has PyTorch knows them; without it a setting that one run does not name is as in the
+    other, whose configuration this is."""
+    try:
+        from memorylab.learning.config import TrainConfig
+    except ImportError:
+        return config
+    return json.loads(json.dumps(asdict(TrainConfig(config["task"]))))
 
 
 def same_settings(runs: list[Run], complain: Complain) -> list[Run]:

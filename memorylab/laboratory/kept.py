@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from memorylab.laboratory.evaluate import Evaluation, summed_up, walks
+from memorylab.laboratory.evaluations import Evaluation, summed_up
 from memorylab.laboratory.find_runs import Run
 from memorylab.laboratory.human_normalised import snapshot
 from memorylab.laboratory.references import Yardstick
-from memorylab.learning.trained import load_trained
-from memorylab.runs.checkpoints import checkpoints, step_of
 from memorylab.runs.files import read_bytes
 from memorylab.runs.scores import MOST
 from memorylab.runs.tables import read_rows, whole_number
@@ -111,12 +109,22 @@ def walked_step(run: Run) -> int | None:
 def walk_snapshots(runs: Iterable[Run], number: int, complain: Callable[[str], None] = lambda _: None) -> None:
     """Navigation runs whose snapshot has weights and has not been walked yet."""
     for run in runs:
-        kept = [step_of(path) for path in checkpoints(run.folder / "snapshot")]
-        if number and kept and find_task(run.task).report.get("goal_step") and walked_step(run) != kept[-1]:
+        if number and find_task(run.task).report.get("goal_step") and (run.folder / "snapshot").is_dir():
             try:
-                walks(load_trained(run.folder), PAPER_LEVELS, number, ROUTES_SEED, lambda: None)
-            except (OSError, ValueError, TypeError, RuntimeError) as problem:
+                walk_snapshot(run, number)
+            except (ImportError, OSError, ValueError, TypeError, RuntimeError) as problem:
                 complain(f"{run.folder} cannot be walked: {str(problem)[:500]}")
+
+
+def walk_snapshot(run: Run, number: int) -> None:
+    """One of them; this alone needs PyTorch."""
+    from memorylab.laboratory.evaluate import walks
+    from memorylab.learning.trained import load_trained
+    from memorylab.runs.checkpoints import checkpoints, step_of
+
+    kept = [step_of(path) for path in checkpoints(run.folder / "snapshot")]
+    if kept and walked_step(run) != kept[-1]:
+        walks(load_trained(run.folder), PAPER_LEVELS, number, ROUTES_SEED, lambda: None)
 
 
 def no_picture_of(file: Path, folder: Path) -> str | None:

@@ -1,12 +1,17 @@
 """Anybody's agent in the same report: wrappers that write a run's `scores.csv` from any Gymnasium or dm_env loop."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 
 from memorylab.runs.folder import RunFolder
 from memorylab.runs.scores import ScoreRow
+
+NUMBERS = ("scale", "score", "length", "seed")  # of an episode, in the order of a row
 
 
 @runtime_checkable
@@ -41,12 +46,19 @@ class ScoreRecorder:
         self.begin(env.unwrapped)
         return RecordedEnv(env, self, counts)
 
+    def vector(self, envs: VectorEnv, counts: bool = True) -> VectorEnv:
+        """The same for many games of `make_vec`, whatever their autoreset mode; each game's steps count."""
+        if not hasattr(envs.unwrapped, "batch"):
+            raise ValueError(f"only environments of memorylab have levels to record, not {envs.unwrapped}")
+        self.begin(envs.unwrapped)
+        return RecordedVectorEnv(envs, self, counts)
+
     def dm_env(self, env: Any, counts: bool = True) -> Any:
         """The same for a DmMemoryEnv."""
         self.begin(env.env)
         return RecordedDmEnv(env, self, counts)
 
-    def begin(self, game: RecordableGame) -> None:
+    def begin(self, game: Any) -> None:
         """Config.json with the task's full name, if this game is of the recorder's task."""
         task = game.batch.task
         if self.task not in (task.name, task.short):
@@ -58,9 +70,12 @@ class ScoreRecorder:
 
     def add(self, game: RecordableGame) -> None:
         """One finished episode."""
-        facts = game.facts()
-        numbers = facts["scale"], facts["score"], facts["length"], facts["seed"]
-        self.folder.add_scores([ScoreRow(self.step, game.batch.level, *numbers)])
+        self.add_rows(game.batch.level, [game.facts()])
+
+    def add_rows(self, level: str, episodes: Iterable[Mapping[str, Any]]) -> None:
+        """Finished episodes, by what is told of them."""
+        numbers = [[facts[name] for name in NUMBERS] for facts in episodes]
+        self.folder.add_scores([ScoreRow(self.step, level, *row) for row in numbers])
 
 
 class RecordedEnv(gymnasium.Wrapper):
@@ -76,6 +91,35 @@ class RecordedEnv(gymnasium.Wrapper):
         self.recorder.step += self.counts
         if result[2] or result[3]:
             self.recorder.add(self.env.unwrapped)  # type: ignore[arg-type]
+        return result
+
+
+class RecordedVectorEnv(VectorWrapper):
+    """Many games whose episodes become rows."""
+
+    def __init__(self, envs: VectorEnv, recorder: ScoreRecorder, counts: bool):
+        super().__init__(envs)
+        self.recorder, self.counts = recorder, counts
+        self.has_autoreset = envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+        self.over = np.zeros(envs.num_envs, bool)
+
+    def reset(self, **options: Any) -> tuple:
+        """The environment's own."""
+        self.over[:] = False
+        envs: Any = self.env
+        return envs.reset(**options)
+
+    def step(self, actions: Any, **options: Any) -> tuple:
+        """The environment's own, noted. Steps that only begin an episode, in NEXT_STEP, do not count."""
+        envs: Any = self.env
+        result = envs.step(actions, **options)
+        _, _, terminated, truncated, info = result
+        self.recorder.step += int((~self.over).sum()) * self.counts
+        ended = terminated | truncated
+        self.over = ended & (not self.has_autoreset)
+        facts = info["final_info"] if self.has_autoreset and ended.any() else info
+        rows = [{name: facts[name][game].item() for name in NUMBERS} for game in np.flatnonzero(ended)]
+        self.recorder.add_rows(envs.unwrapped.batch.level, rows)
         return result
 
 

@@ -21,6 +21,7 @@ from memorylab.runs.lock import one_writer
 from memorylab.runtime.display import Display, say
 from memorylab.runtime.in_process import training_here
 from memorylab.runtime.on_ray.options import ClusterOptions
+from memorylab.runtime.trackers import TrackerName, Trackers, check_trackers
 from memorylab.runtime.training import CHECKPOINT_SECONDS, Training
 from memorylab.tasks.task import find_task
 
@@ -44,6 +45,9 @@ class TrainOptions:
     """Minutes between checkpoints: what a crash may cost. 0 for one after every update."""
     device: str = "cpu"
     """Where the agent computes: cpu, cuda, cuda:1 ..."""
+    track: tuple[TrackerName, ...] = ()
+    """Also log to these: tensorboard, wandb, mlflow, trackio. On this machine alone, unless the library's own
+    environment variables say otherwise."""
     threads: int | None = None
     """Threads to use; one per core if not given. On Ray: of each learner, one if not given."""
     runtime: Literal["in-process", "ray"] = "in-process"
@@ -122,29 +126,38 @@ def default_name(config: TrainConfig) -> str:
     return f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
 
 
-def train(arguments: Sequence[str]) -> None:
-    """What `memorylab train` does with what follows."""
-    options = train_options(arguments)
-    config = options.config
+def check_options(options: TrainOptions) -> None:
+    """Or one sentence."""
     if options.minutes is not None and not options.minutes > 0:
         raise ValueError(f"--minutes must be more than 0, not {options.minutes:g}")
     if not options.checkpoint_minutes >= 0:
         raise ValueError(f"--checkpoint-minutes must be 0 or more, not {options.checkpoint_minutes:g}")
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"--threads must be 1 or more, not {options.threads}")
+    check_trackers(options.track)
     check_device(options.device)
     check_runtime(options)
+
+
+def train(arguments: Sequence[str]) -> None:
+    """What `memorylab train` does with what follows."""
+    options = train_options(arguments)
+    config = options.config
+    check_options(options)
     out = options.out or Path("runs") / default_name(config)
     check_writable(out)
     RunFolder(out).check(asdict(config), asdict(TrainConfig(config.task)))
     check_games(config)
     title = f"{model_name(asdict(config))} on {config.task}, preset {config.preset}, in {out}"
-    with one_writer(out), Display(title, config.steps, options.minutes) as display:
+    with one_writer(out):
+        pass  # whoever comes second is told so at once; the run itself then takes the lock
+    with Display(title, config.steps, options.minutes) as display:
         display.say("making the games and the agent; what is new is compiled, which can take a minute")
         training = new_training(options, out, display)
         training.checkpoint_seconds = 60 * options.checkpoint_minutes
         if training.step:
             say(f"going on with {out} at step {training.step:,}")
+        trackers = Trackers(options.track, training, display.tell)
         try:
             training.run(options.minutes)
         except KeyboardInterrupt:
@@ -152,6 +165,7 @@ def train(arguments: Sequence[str]) -> None:
             raise
         finally:
             training.close()
+            trackers.close()
     say(training.stopwatch.tree())
     for level, score in training.levels.items():
         print(f"{level}: {score:.2f}")

@@ -4,6 +4,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import mean
@@ -21,6 +22,7 @@ from memorylab.runs.checkpoints import (
     save_checkpoint,
     set_aside,
 )
+from memorylab.runs.lock import one_writer
 from memorylab.runtime.interrupt import postponed_interrupt
 from memorylab.runtime.protocol import (
     Checkpoint,
@@ -56,6 +58,7 @@ class Report:
     metrics: Metrics = field(default_factory=dict)
     goal: float = float("inf")  # the score that ends the stage
     doing: str = ""  # what takes its time just now, before there is anything to report
+    stage_number: int = 0
 
 
 class Training:
@@ -71,13 +74,18 @@ class Training:
     ):
         self.config, self.runtime, self.evaluator, self.tell = config, runtime, evaluator, tell
         self.folder = RunFolder(folder)
-        self.folder.open(asdict(config), asdict(TrainConfig(config.task)))
-        self.snapshots = Snapshots(self.folder, config.task)
-        self.board = tensorboard(folder)
         self.stopwatch = runtime.stopwatch
         self.give_way: GiveWay = nobody_asks
         self.checkpoint_seconds = CHECKPOINT_SECONDS
-        self.begin()
+        self.to_close = ExitStack()  # last of all the folder is free for another writer
+        try:
+            self.to_close.enter_context(one_writer(folder))
+            self.folder.open(asdict(config), asdict(TrainConfig(config.task)))
+            self.snapshots = Snapshots(self.folder, config.task)
+            self.begin()
+        except BaseException:
+            self.close()
+            raise
 
     def begin(self) -> None:
         """From the newest checkpoint that fits, or from the start; the records too."""
@@ -142,6 +150,7 @@ class Training:
         self.begin()
         told = f"the learner died at step {died_at:,}; going on from step {self.step:,} ({problem})"
         print(f"memorylab: {told}", file=sys.stderr)
+        self.tell(self.standing(doing="going on from the last checkpoint"))
 
     def train(self, minutes: float | None) -> None:
         """Update by update, with reports, evaluations and checkpoints between."""
@@ -245,7 +254,7 @@ class Training:
     # --- records and checkpoints
 
     def report(self, gathered: list[Metrics], rate: float) -> None:
-        """To metrics.csv, TensorBoard and the terminal."""
+        """To metrics.csv and whoever is told: the terminal, trackers."""
         metrics, actors = self.runtime.summed_up(gathered)
         now = self.standing(rate, metrics)
         row = {
@@ -254,10 +263,6 @@ class Training:
         }  # fmt: skip
         self.folder.add_metrics(row | {name: f"{value:.6g}" for name, value in metrics.items()})
         self.folder.add_actors([{"step": self.step, **of_actor} for of_actor in actors])
-        if self.board is not None:
-            numbers = {"score": now.score, "steps_per_second": rate, "stage": self.curriculum.stage, **metrics}
-            for name, value in {**numbers, **self.levels}.items():
-                self.board.add_scalar(name, value, self.step)
         self.tell(now)
 
     def standing(self, rate: float = 0.0, metrics: Metrics | None = None, doing: str = "") -> Report:
@@ -265,7 +270,7 @@ class Training:
         score, length = (mean(column) for column in zip(*self.recent, strict=True)) if self.recent else (0.0, 0.0)
         stage, levels, goal = self.curriculum.text(), dict(self.levels), self.curriculum.goal
         numbers = self.step, self.seconds, rate, stage, score, length, self.episodes
-        return Report(*numbers, levels, metrics or {}, goal, doing)
+        return Report(*numbers, levels, metrics or {}, goal, doing, self.curriculum.stage)
 
     def save(self) -> None:
         """A checkpoint of now."""
@@ -299,22 +304,12 @@ class Training:
         return checkpoints(self.folder.checkpoints)
 
     def close(self) -> None:
-        """End whatever was begun for the run."""
-        self.evaluator.close()
-        self.runtime.close()
-        if self.board is not None:
-            self.board.close()
+        """End whatever was begun for the run, and let others write to its folder."""
+        with self.to_close:
+            self.evaluator.close()
+            self.runtime.close()
 
 
 def first_evaluation(config: TrainConfig) -> str:
     """What it is, for who waits for it."""
     return f"first evaluation: {config.evaluation_episodes} episodes on each of {', '.join(config.evaluation_levels)}"
-
-
-def tensorboard(folder: Path) -> Any:
-    """A writer for TensorBoard, if that is installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        return None
-    return SummaryWriter(str(folder / "tensorboard"))

@@ -1,4 +1,4 @@
-"""The loop that every task shares: play four frames, draw one picture.
+"""The loop that every task shares: play some frames, four unless told otherwise, and draw one picture.
 
 Everything here runs compiled, without the GIL, for a slice of the games.
 """
@@ -64,13 +64,13 @@ def begin(games, chosen, drawn, seeds, scales, stimuli, view, pictures, start, s
 
 def step(
     games, last_games, actions, scales, stimuli, view, pictures, last_pictures,
-    rewards, terminated, truncated, autoreset, start, stop,
+    rewards, terminated, truncated, autoreset, frames, start, stop,
 ):  # fmt: skip
     """One agent step of each game; where an episode ends its last record and picture are kept, and a new one begins."""
     for i in range(start, stop):
         game = games[i]
         reward = 0.0
-        for _ in range(FRAMES_PER_STEP):
+        for _ in range(frames):
             if game.over == PLAYING:
                 reward += rules.play_frame(game, actions[i], scales[game.scale_number], stimuli)
         game.length += 1

@@ -1,9 +1,9 @@
 """The runs in a folder with their curves, read anew while training goes on."""
 
 import math
+import os
 import time
 from collections.abc import Set
-from contextlib import suppress
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -69,10 +69,10 @@ class Runs:
         facts["model"] = shown(model_name(config)) if "model" in config else ""
         rows = RunFolder(folder).read_metrics()
         stage = rows[-1].get("stage", "") if rows else ""
-        scored = levels(folder)
+        scored, notes = levels(folder)
         rows = without_evaluations(rows, {point[0] for curve in scored.values() for point in curve})
         told = {"stage": shown(stage), "rate": recent_rate(rows), "curves": curves(rows), "levels": scored}
-        return {"name": self.name(folder), **facts, **told}
+        return {"name": self.name(folder), **facts, **told, "notes": notes}
 
     def name(self, folder: Path) -> str:
         """Where it is below the folder of all runs."""
@@ -131,13 +131,18 @@ def as_number(text: str | None) -> float | None:
     return value if abs(value) < float("inf") else None
 
 
-def levels(folder: Path) -> dict[str, Curve]:
-    """level -> [step, mean, standard error] of its evaluations."""
+def levels(folder: Path) -> tuple[dict[str, Curve], list[str]]:
+    """level -> [step, mean, standard error] of its evaluations, and what of scores.csv cannot be read."""
+    file = folder / "scores.csv"
     returns: dict[str, dict[float, list[float]]] = {}
-    with suppress(ValueError, OSError):  # a file of something else
-        for row in read_scores(folder / "scores.csv"):
+    notes: list[str] = []
+    try:
+        for row in read_scores(file, notes.append) if file.exists() else ():
             returns.setdefault(row.level, {}).setdefault(row.step, []).append(row.score)
-    return {level: [summary(step, values) for step, values in steps.items()] for level, steps in returns.items()}
+    except (ValueError, OSError) as problem:  # a file of something else
+        notes.append(f"the scores cannot be read: {problem}")
+    found = {level: [summary(step, values) for step, values in steps.items()] for level, steps in returns.items()}
+    return found, [shown(note.replace(f"{folder}{os.sep}", "")) for note in notes]
 
 
 def summary(step: float, values: list[float]) -> list[float]:

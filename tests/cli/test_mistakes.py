@@ -96,6 +96,7 @@ MISTAKES = {
     "train avm --steps 0": "steps must be at least 1, not 0",
     "train avm --minutes -1": "--minutes must be more than 0, not -1",
     "train avm --minutes soon": "--minutes must be a number, not 'soon'",
+    "train avm --track wandbb": "--track must be one of",
     "train avm --threads 0": "--threads must be 1 or more, not 0",
     "train avm --hidden-size 0": "hidden_size must be at least 1, not 0",
     "train avm --height 3": "encoder needs pictures of at least",

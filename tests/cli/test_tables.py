@@ -23,7 +23,7 @@ from memorylab.cli.tables import (
 )
 from memorylab.laboratory.baseline import Baseline
 from memorylab.laboratory.bench import Speed
-from memorylab.laboratory.evaluate import Evaluation
+from memorylab.laboratory.evaluations import Evaluation
 from memorylab.laboratory.settings import Setting
 from memorylab.web.store import HumanScore
 

@@ -13,14 +13,15 @@ from PIL import Image
 from memorylab.cli import main
 from memorylab.envs.vector import vector_env
 from memorylab.laboratory import figures
-from memorylab.laboratory import kept as kept_module
 from memorylab.laboratory import report as report_module
-from memorylab.laboratory.evaluate import keep, parse_sweep, read_rows, summed_up
+from memorylab.laboratory.evaluate import parse_sweep
+from memorylab.laboratory.evaluations import keep, summed_up
 from memorylab.laboratory.find_runs import find_runs
 from memorylab.laboratory.kept import other_weights, walk_snapshots
 from memorylab.laboratory.references import scripted_players, yardstick
 from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import load_checkpoint, save_checkpoint
+from memorylab.runs.tables import read_rows
 from memorylab.web.agent_player import agent_player
 
 TINY = ["--num-envs", "2", "--unroll", "10", "--steps", "40", "--height", "20", "--width", "24",
@@ -130,7 +131,7 @@ def test_a_report_walks_the_snapshots_of_navigation_by_itself(runs, tmp_path, mo
         (run / "scores.csv").write_text(best_at(step))
         walk_snapshots(find_runs([run], pytest.fail), 2)
         assert len(list((run / "routes" / str(step)).glob("*.png"))) == 6  # two of each level
-    monkeypatch.setattr(kept_module, "walks", pytest.fail)  # it has been walked
+    monkeypatch.setattr("memorylab.laboratory.evaluate.walks", pytest.fail)  # it has been walked
     times = "step,level,keyword,value,goal,steps\n20,train,episode,0,0,99\n30,train,episode,0,0,7\n"
     (run / "goal_times.csv").write_text(times)
     drawn = []

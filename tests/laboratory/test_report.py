@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from synthetic_runs import write_curves, write_run
@@ -306,3 +308,33 @@ def test_the_command(tmp_path, capsys):
     main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "out"), "--reference", "players", "--clip"])
     assert capsys.readouterr().out.strip() == str(tmp_path / "out" / "report.html")
     assert "remembering (scripted player)" in (tmp_path / "out" / "report.html").read_text()
+
+
+WITHOUT_PYTORCH = """
+import sys
+
+class Missing:
+    def find_spec(self, name, *_):
+        if name.split(".")[0] in ("torch", "safetensors", "ray", "starlette", "uvicorn"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+from memorylab.cli import main
+main(["report", sys.argv[1], "--out", sys.argv[2]])
+"""
+
+
+def test_a_report_needs_no_pytorch(tmp_path):
+    """Only walks do: that is said, and the rest is reported. Settings that one version did not write yet are no
+    difference."""
+    task, parts = "visible_goal_with_buildings", {"agent": {}, "learner": {"discount": 0.9}}
+    write_run(tmp_path / "runs" / "0", task, "mra", 0, ROWS, **parts)
+    write_run(tmp_path / "runs" / "1", task, "mra", 1, ROWS, **parts, evaluate_every=5)
+    (tmp_path / "runs" / "0" / "snapshot").mkdir()
+    command = [sys.executable, "-c", WITHOUT_PYTORCH, tmp_path / "runs", tmp_path / "report"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "cannot be walked: No module named" in " ".join(done.stderr.split())
+    assert "left out" not in done.stderr
+    with (tmp_path / "report" / "tables" / "scores.csv").open(newline="") as file:
+        assert {row["seeds"] for row in csv.DictReader(file)} == {"2"}

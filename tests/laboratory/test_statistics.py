@@ -1,6 +1,11 @@
+import math
+from pathlib import Path
+
 import numpy as np
 import pytest
+from scipy import stats
 
+import memorylab
 from memorylab.laboratory.statistics import (
     chance_of_more,
     interquartile_mean,
@@ -8,6 +13,20 @@ from memorylab.laboratory.statistics import (
     median_interval,
     probability_of_improvement,
 )
+from memorylab.runs import standard_error
+
+
+@pytest.mark.parametrize("count", [2, 3, 100])
+def test_the_standard_error_is_scipys(count):
+    """Ours needs no SciPy, which recordings and the dashboard do without."""
+    scores = np.random.default_rng(count).normal(3, 7, count)
+    assert standard_error(scores) == pytest.approx(stats.sem(scores), rel=1e-12)
+    assert math.isnan(standard_error([4.0]))
+
+
+def test_there_is_one_standard_error():
+    files = Path(memorylab.__file__).parent.rglob("*.py")
+    assert [path.name for path in files if "ddof" in path.read_text()] == ["scores.py"]
 
 
 def test_interquartile_mean_against_sorting():

@@ -74,12 +74,45 @@ def test_dm_env(tmp_path):
     assert env.action_spec().num_values == 5
 
 
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+@pytest.mark.parametrize("copies", [True, False])
+def test_many_games_are_recorded_alike_in_every_autoreset_mode(tmp_path, mode, copies):
+    """In NextStep the step that only begins an episode counts for nothing."""
+    recorder = ScoreRecorder(tmp_path, "avm", "mine")
+    made = memorylab.make_vec("avm", num_envs=3, seed=0, autoreset_mode=mode, copy=copies, size=(24, 32), **SHORT)
+    envs = recorder.vector(made)
+    holdout = memorylab.make_vec("avm", "holdout_small", num_envs=2, seed=0, size=(24, 32), **SHORT)
+    holdout = recorder.vector(holdout, counts=False)
+    envs.reset()
+    for _ in range(2):
+        over = np.zeros(3, bool)
+        while not over.any():
+            _, _, terminated, truncated, _ = envs.step(np.full(3, 1))
+            over = terminated | truncated
+        if mode == "NextStep":
+            envs.step(np.full(3, 1))
+        if mode == "Disabled":
+            envs.reset(options={"reset_mask": over})
+    holdout.reset()
+    for _ in range(15):
+        holdout.step(np.zeros(2, int))
+    found = rows(tmp_path)
+    assert [(row["step"], row["level"], row["length"]) for row in found] == [
+        *[("45", "train", "15")] * 3, *[("90", "train", "15")] * 3, *[("90", "holdout_small", "15")] * 2,
+    ]  # fmt: skip
+    assert len({row["seed"] for row in found}) >= 6
+    assert found[0]["seed"] == "0"  # of the episode that ended, not of the next one
+
+
 def test_what_cannot_be_recorded(tmp_path):
     recorder = ScoreRecorder(tmp_path, "avm", "mine")
     with pytest.raises(ValueError, match="only environments of memorylab"):
         recorder.gymnasium(gymnasium.make("CartPole-v1"))
-    with pytest.raises(ValueError, match="for avm, not continuous_recognition"):
-        recorder.gymnasium(memorylab.make("cr"))
+    with pytest.raises(ValueError, match="only environments of memorylab"):
+        recorder.vector(gymnasium.make_vec("CartPole-v1", num_envs=2))
+    for record, make in ((recorder.gymnasium, memorylab.make), (recorder.vector, memorylab.make_vec)):
+        with pytest.raises(ValueError, match="for avm, not continuous_recognition"):
+            record(make("cr"))
     with pytest.raises(ValueError, match="for avm, not continuous_recognition"):
         recorder.dm_env(DmMemoryEnv("cr"))
     assert not list(tmp_path.iterdir())

@@ -422,6 +422,18 @@ def test_minutes_between_checkpoints(capsys, tmp_path, monkeypatch, given, saved
     assert steps == saved
 
 
+def test_a_second_training_in_the_same_folder_is_refused_also_in_one_script(tmp_path):
+    config = tiny_config(steps=UPDATE, evaluate_every=0)
+    first = training_here(config, tmp_path / "run", threads=1)
+    with pytest.raises(ValueError, match=rf"process {os.getpid()} on .* is training in .*run"):
+        training_here(config, tmp_path / "run", threads=1)
+    first.run()
+    first.close()
+    with pytest.raises(ValueError, match="holds a run of another configuration"):
+        training_here(replace(config, seed=5), tmp_path / "run", threads=1)
+    training_here(config, tmp_path / "run", threads=1).close()  # whoever was refused holds no lock
+
+
 def test_a_second_command_in_the_same_folder_is_refused(capsys, tmp_path, monkeypatch):
     told = []
     at_update(monkeypatch, Learner, "update", 1, lambda: told.append(command(capsys, *TINY, "--out", tmp_path / "run")))

@@ -77,6 +77,25 @@ def test_a_damaged_run_does_not_hide_the_others(folder):
     json.dumps(list(told.values()), allow_nan=False)
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("notes of another kind\n", "the scores cannot be read: scores.csv has no column step and no column level"),
+        ("step,level,return\n0,train,x\n10,train,4\n", "scores.csv, row 2: '0,train,x' is no score; it is left out"),
+        (None, "the scores cannot be read: scores.csv is not a plain file"),
+    ],
+)
+def test_scores_that_cannot_be_read_are_named_beside_the_curves(folder, content, said):
+    file = folder / "one" / "scores.csv"
+    file.unlink()
+    os.mkfifo(file) if content is None else file.write_text(content)
+    (run,) = Runs(folder).read()
+    assert run["notes"][0].startswith(said)
+    assert run["curves"]["score"] == [[10, 0.5], [20, 1.5]]
+    file.unlink()
+    assert Runs(folder).read()[0]["notes"] == []  # not evaluated yet
+
+
 def test_one_run_may_be_named_itself(folder):
     assert [run["name"] for run in Runs(folder / "one").read()] == ["one"]
 

@@ -179,6 +179,7 @@ function showRun(run) {
   const body = run.problem ? [element("p", { className: "notice", textContent: run.problem })] : [
     element("p", { className: "small quiet", textContent: `${run.model} on ${run.task}, ${run.preset}, seed ${run.seed}` }),
     element("dl", { className: "facts" }, ...facts.map(([name, value]) => element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value })))),
+    ...run.notes.map((note) => element("p", { className: "notice", textContent: note })),
     element("h3", { className: "small", textContent: "Score on the true levels" }),
     element("div", { className: "chart levels-chart" }),
     element("p", { className: "keys" }, ...lines.map(key)),
