@@ -20,10 +20,15 @@ def train_command(config: Mapping[str, Any], minutes: float | None = None) -> st
         config["task"], model if model in MODELS else "mra", preset if preset in PRESETS else "laptop"
     )
     words = ["memorylab", "train", find_task(config["task"]).short, "--model", usual.model, "--preset", usual.preset]
-    words += changed(json.loads(json.dumps(asdict(usual))), config)
+    words += changed(as_read(asdict(usual)), as_read(config))
     if minutes is not None:
         words += ["--minutes", f"{minutes:.3g}"]
     return shlex.join(words)
+
+
+def as_read(config: Mapping[str, Any]) -> dict[str, Any]:
+    """As it would come out of config.json: lists for tuples."""
+    return json.loads(json.dumps(config))
 
 
 def changed(usual: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[str]:
