@@ -129,11 +129,16 @@ def evaluation_table(rows: list[Any]) -> Table:
 
 def zoo_table(rows: list[Card]) -> Table:
     """The agents of the zoo."""
-    numbers = *PAPER_LEVELS, "memory, %", "steps", "minutes", "MB"
-    table = Table("agent", "taught by", *map(right, numbers))
-    table.caption = "score ± half of its 95 % interval; memory: of train, 0 = forgetting, 100 = remembering player"
+    table = Table("agent", "taught by", *(right(level.replace("_", " ")) for level in PAPER_LEVELS))
+    table.add_column("memory, %", justify="right")
+    table.add_column("min", justify="right")
+    table.caption = "±: half of a 95 % interval; memory: of train, 0 = forgetting, 100 = remembering player"
     for card in rows:
-        table.add_row(*card.cells())
+        scores = (card.score(level) for level in PAPER_LEVELS)
+        short = (f"{score.mean:.3g}±{score.high - score.mean:.2g}" for score in scores)
+        memory, minutes = card.score("train").memory_score, card.minutes
+        percent, time = ("" if number is None else f"{number:.0f}" for number in (memory, minutes))
+        table.add_row(card.name, card.teacher if card.taught else "nobody", *short, percent, time)
     return table
 
 
