@@ -28,6 +28,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
     try:
         yield temporary
         if out.exists():
+            shutil.rmtree(before, ignore_errors=True)  # of a crash in this very moment
             out.rename(before)
         temporary.rename(out)
         shutil.rmtree(before, ignore_errors=True)

@@ -65,7 +65,7 @@ def test_a_card_is_of_its_weights_and_its_run(card):
     assert {file.name for file in folder.glob("*/*.safetensors")} == {f"step-{card.step:012d}.safetensors"}
 
 
-@pytest.mark.parametrize("name", THREE)
+@pytest.mark.parametrize("name", [name for name in THREE if name in names()])
 def test_evaluation_finds_what_the_card_says(name):
     """Other and fewer episodes: their interval and the card's meet."""
     (card,) = (card for card in cards() if card.name == name)
