@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memorylab.runs.checkpoints import LEARNED, load_checkpoint, save_checkpoint
+from memorylab.runs.checkpoints import load_checkpoint, save_checkpoint
 from memorylab.runs.config import read_config
 from memorylab.runs.folder import RunFolder
 
+OF_GAMES = ("games", "actor.")  # tensors of a checkpoint that are of the games which are played
 RECORDS = ("config.json", "metrics.csv", "scores.csv", "actors.csv", "evaluations.csv", "goal_times.csv")
 
 
@@ -45,7 +46,7 @@ def slim(run: Path, out: Path) -> int:
     if found is None:
         raise ValueError(f"{run} has no checkpoint to go on from")
     tensors, facts = found
-    learned = {name: part for name, part in tensors.items() if name.startswith(LEARNED)}
+    learned = {name: part for name, part in tensors.items() if not name.startswith(OF_GAMES)}
     with whole_folder(out) as folder:
         copy_records(run, folder)
         save_checkpoint(RunFolder(folder).checkpoints, facts["step"], learned, without_games(facts))

@@ -34,10 +34,11 @@ def test_a_slim_copy_goes_on_with_new_games(run, capsys):
     assert capsys.readouterr().out.strip() == str(copy)
     assert size(run) == before, "the run itself stays as it was"
     (tensors, facts), (small, _) = (load_checkpoint(folder / "checkpoints") for folder in (run, copy))
-    assert {name.partition(".")[0] for name in small} == {"agent", "optimiser"}
+    assert {name.partition(".")[0] for name in small} == {"agent", "optimiser", "steps"}
     assert all(torch.equal(tensors[name], part) for name, part in small.items())
     training = training_here(tiny_config(steps=22 * UPDATE), copy, threads=1)
     assert (training.step, training.episodes) == (20 * UPDATE, facts["episodes"])
+    assert training.runtime.learner.steps == 20 * UPDATE, "the teacher goes on where it was"
     assert training.curriculum.state_dict() == facts["curriculum"]
     training.run()
     training.close()
