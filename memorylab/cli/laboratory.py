@@ -11,26 +11,30 @@ from memorylab.cli.tables import errors, evaluation_table, print_rows, progress
 from memorylab.cli.verbs import Flag, at_least_one, check_ending, from_signatures, needs_agent
 from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.laboratory.references import yardstick
+from memorylab.laboratory.zoo import is_of_zoo, run_folder
 from memorylab.runs.files import check_writable
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
 from memorylab.tasks.task import check_level
+
+EVALUATION_SEED = 2_000_003
 
 
 def curve(runs: Positional[tuple[Path, ...]], out: Path = Path("curve.png")) -> None:
     """The learning curve of a run beside the scripted players, as a figure; or several runs of one task side by side.
 
     Args:
-        runs: Folder of a run, or of several.
+        runs: Folder of a run, or of several; zoo:TASK/MODEL for a trained agent of `memorylab zoo`.
         out: File to write: .png, .svg or .pdf.
     """
     if not runs:
         raise ValueError("name the folder of a run, such as: memorylab curve runs/avm-mra-laptop-seed0")
     check_ending("out", out, ".png", ".svg", ".pdf")
+    folders = [run_folder(run) for run in runs]
     curves = needs_agent("memorylab.laboratory.curves")
-    if len(runs) == 1:
-        curves.draw_run(runs[0], out)
+    if len(folders) == 1:
+        curves.draw_run(folders[0], out)
     else:
-        curves.draw_comparison(runs, out)
+        curves.draw_comparison(folders, out)
     print(out)
 
 
@@ -39,7 +43,7 @@ def evaluate(
     levels: tuple[str, ...] = PAPER_LEVELS,
     sweep: tyro.conf.UseAppendAction[tuple[str, ...]] = (),
     episodes: int = 64,
-    seed: int = 2_000_003,
+    seed: int = EVALUATION_SEED,
     step: str = "snapshot",
     stimuli: Path | None = None,
     scale: tuple[str, ...] = (),
@@ -52,7 +56,7 @@ def evaluate(
     """A trained agent on any levels and scales: mean score with a 95 % interval, human-normalised and memory score.
 
     Args:
-        run: Folder of a run.
+        run: Folder of a run; or zoo:TASK/MODEL, a trained agent of `memorylab zoo`.
         levels: Which levels; `all` for the nine.
         sweep: A scale keyword and its values, such as trials=25,50,100,200; each is played on each level.
         episodes: Episodes per level and value.
@@ -68,7 +72,7 @@ def evaluate(
     """
     chosen = tuple(LEVELS) if levels == ("all",) else levels
     check_evaluation(run, chosen, episodes, save, device)
-    trained = needs_agent("memorylab.learning.trained").load_trained(run, step, device)
+    trained = needs_agent("memorylab.learning.trained").load_trained(run_folder(run), step, device)
     if routes and not (save and "goal_step" in trained.task.report):
         raise ValueError("--routes is for navigation tasks and needs --save: maps are files in the run's folder")
     game = trained.game("train").changed(stimuli=stimuli, **parse_scale(trained.task.name, scale))
@@ -81,6 +85,8 @@ def check_evaluation(run: Path, levels: Sequence[str], episodes: int, save: bool
     at_least_one("episodes", episodes)
     for level in levels:
         check_level(level)
+    if save and is_of_zoo(run):
+        raise ValueError("--save is for a run of your own: the zoo stays as it is")
     if save:
         check_writable(run)
     needs_agent("memorylab.runtime.command").check_device(device)

@@ -5,13 +5,13 @@ import select
 import sys
 from collections.abc import Sequence
 
-from memorylab.cli import laboratory, pages, suite, training
+from memorylab.cli import laboratory, pages, suite, training, zoo
 from memorylab.cli.verbs import Verb
 from memorylab.mistakes import near_miss
 from memorylab.tasks.task import short_names
 from memorylab.version import __version__
 
-VERBS: dict[str, Verb] = {**suite.VERBS, **training.VERBS, **laboratory.VERBS, **pages.VERBS}
+VERBS: dict[str, Verb] = {**suite.VERBS, **training.VERBS, **laboratory.VERBS, **zoo.VERBS, **pages.VERBS}
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 
 

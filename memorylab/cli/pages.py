@@ -9,6 +9,7 @@ from memorylab.cli.tables import human_table, print_rows, progress
 from memorylab.cli.verbs import Flag, check_ending, from_signatures, needs_agent, needs_web, save_rows
 from memorylab.envs.spec import GameSpec, parse_scale
 from memorylab.laboratory.baseline import ScriptedPlayer
+from memorylab.laboratory.zoo import offered, run_folder
 from memorylab.runs.files import check_writable
 from memorylab.tasks.task import check_level, find_task
 
@@ -84,7 +85,7 @@ def watch_player(
     """Watch an agent play in the browser and see what it recalls; or a scripted player, or a person's episode.
 
     Args:
-        run: Folder of a run: its agent plays.
+        run: Folder of a run: its agent plays. Or zoo:TASK/MODEL, a trained agent of `memorylab zoo`.
         player: A scripted player instead; needs --task.
         episode: A person's episode instead, by its number in --scores.
         task: The task that --player plays; a run has its own.
@@ -117,7 +118,7 @@ def performer(
 ) -> Any:
     """A run's agent, or a scripted player."""
     if run:
-        return needs_agent("memorylab.web.agent_player").agent_player(run, level, step, stimuli, scale)
+        return needs_agent("memorylab.web.agent_player").agent_player(run_folder(run), level, step, stimuli, scale)
     assert task  # a scripted player has one
     return needs_web("memorylab.web.commands").scripted_player(own_game(task, level, stimuli, scale), player)
 
@@ -125,7 +126,8 @@ def performer(
 def check_watched(run: Path | None, player: str | None, episode: int | None, task: str | None, changes: bool) -> None:
     """One of the three, with what it needs, or one sentence."""
     if sum(given is not None for given in (run, player, episode)) != 1:
-        raise ValueError("name one to watch: the folder of a run, or --player, or --episode")
+        agents = f"; or a trained agent: {offered()}" if offered() else ""
+        raise ValueError(f"name one to watch: the folder of a run, or --player, or --episode{agents}")
     if player and not task:
         raise ValueError("--player needs --task")
     if task and not player:

@@ -15,6 +15,8 @@ from rich.table import Table
 
 from memorylab.laboratory.baseline import Baseline
 from memorylab.laboratory.bench import Speed
+from memorylab.laboratory.zoo import Card
+from memorylab.tasks.levels import PAPER_LEVELS
 from memorylab.tasks.task import find_task
 
 errors = Console(stderr=True)
@@ -121,6 +123,44 @@ def evaluation_table(rows: list[Any]) -> Table:
             f"{row.low:.3f} to {row.high:.3f}",
             *("" if value is None else f"{value:.1f}" for value in (row.human_normalised, row.memory_score)),
             str(row.episodes),
+        )
+    return table
+
+
+def zoo_table(rows: list[Card]) -> Table:
+    """The agents of the zoo."""
+    table = Table("agent", "taught by", *(right(level.replace("_", " ")) for level in PAPER_LEVELS))
+    table.add_column("memory, %", justify="right")
+    table.add_column("min", justify="right")
+    table.caption = "±: half of a 95 % interval; memory: of train, 0 = forgetting, 100 = remembering player"
+    for card in rows:
+        scores = (card.score(level) for level in PAPER_LEVELS)
+        short = (f"{score.mean:.3g}±{score.high - score.mean:.2g}" for score in scores)
+        memory, minutes = card.score("train").memory_score, card.minutes
+        percent, time = ("" if number is None else f"{number:.0f}" for number in (memory, minutes))
+        table.add_row(card.name, card.teacher if card.taught else "nobody", *short, percent, time)
+    return table
+
+
+def card_table(card: Card) -> Table:
+    """What is known of an agent but its scores."""
+    table = Table("", card.name, show_header=False)
+    for name, value in card.facts().items():
+        table.add_row(name, value)
+    return table
+
+
+def scores_table(card: Card) -> Table:
+    """What it scored on the nine levels."""
+    table = Table("level", *map(right, ("score", "95 % interval", "human, %", "memory, %")))
+    table.caption = f"{card.episodes} episodes a level, seed {card.evaluation_seed}"
+    for score in card.levels:
+        percents = score.human_normalised, score.memory_score
+        table.add_row(
+            score.level,
+            f"{score.mean:.3f}",
+            f"{score.low:.3f} to {score.high:.3f}",
+            *("" if percent is None else f"{percent:.1f}" for percent in percents),
         )
     return table
 

@@ -13,15 +13,19 @@ from memorylab.laboratory.references import (
     scripted_players,
     yardstick,
 )
+from memorylab.laboratory.zoo import Card, cards, run_folder
 
 __all__ = [
     "Baseline",
+    "Card",
     "Reference",
     "Yardstick",
     "baselines",
+    "cards",
     "memory_yardstick",
     "paper_scores",
     "recorded_humans",
+    "run_folder",
     "scripted_players",
     "yardstick",
 ]

@@ -42,7 +42,10 @@ class Trained(NamedTuple):
 def load_trained(folder: Path, step: str | int = "snapshot", device: str = "cpu") -> Trained:
     """A run's agent where its training score was best (`snapshot`), at its newest checkpoint (`last`) or at a step."""
     config = read_config(folder)
-    found = find_weights(RunFolder(folder), str(step))
+    run = RunFolder(folder)
+    found = find_weights(run, str(step))
+    if found is None and checkpoints(run.snapshot):
+        raise ValueError(f"{folder} has the weights of its snapshot and no others; leave --step {step} out")
     if found is None:
         raise ValueError(f"{folder} has no checkpoint yet; wait until training has saved one")
     tensors, facts = found
@@ -79,6 +82,8 @@ def load_snapshot(run: RunFolder) -> tuple[dict[str, Tensor], dict[str, Any]] | 
     in the moment between."""
     kept = next(readable_checkpoints(run.snapshot), None)
     found = (kept.tensors, kept.facts) if kept else load_checkpoint(run.checkpoints)
+    if run.card.exists():
+        return found
     steps, scores = run.returns("train")
     if found and not steps:
         tell(f"{run.path} was never evaluated on its training level; its newest weights play, step {found[1]['step']}")

@@ -36,6 +36,12 @@ def here_and_now() -> dict[str, str]:
     return {"version": __version__, "date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine}
 
 
+def trained_by(folder: Path) -> str | None:
+    """The version that began the run; None for runs of before this was written."""
+    begun = read_json(folder / "config.json").get(HISTORY, {}).get("begun", {})
+    return begun.get("version")
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     """The configuration without its format and history."""
     file = folder / "config.json"

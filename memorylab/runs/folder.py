@@ -23,6 +23,7 @@ class RunFolder:
         self.metrics = path / "metrics.csv"
         self.scores = path / "scores.csv"
         self.actors = path / "actors.csv"  # on a cluster
+        self.card = path / "card.json"  # of an agent of the zoo: it has these weights alone
 
     def open(self, config: Mapping[str, Any], defaults: Mapping[str, Any] = {}) -> None:
         """Begin a run here, or go on with one of the same configuration."""
