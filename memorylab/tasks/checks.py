@@ -56,7 +56,7 @@ def failing(checks: Mapping[str, Check], kept: Kept) -> Iterator[tuple[str, np.n
     count = len(kept.games)
     for name in kept.games.dtype.names or ():
         if np.issubdtype(kept.games[name].dtype, np.floating):
-            yield name, ~np.isfinite(kept.games[name]).reshape(count, -1).all(1)
+            yield name, ~np.isfinite(np.asarray(kept.games[name]).reshape(count, -1)).all(1)
     for name, check in checks.items():
         yield name, ~check(name, kept).reshape(count, -1).all(1)
 

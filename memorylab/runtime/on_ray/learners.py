@@ -93,7 +93,8 @@ class Learners:
         self.number, self.updates = learners, config.updates
         self.reduce_loss = sum if config.reduction == "sum" else mean
         group = {"pulse": 1}  # a thread of its own
-        remote: Any = ray.remote(num_cpus=threads, num_gpus=gpus, concurrency_groups=group)(RemoteLearner)
+        as_actor: Any = ray.remote  # whose types know no groups
+        remote = as_actor(num_cpus=threads, num_gpus=gpus, concurrency_groups=group)(RemoteLearner)
         self.new_worker = partial(remote.remote, agent, config, seed, threads, "cuda" if gpus else "cpu")
         self.workers: list[Any] = []
         self.room = Room(threads * learners, gpus * learners)
