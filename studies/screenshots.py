@@ -21,6 +21,7 @@ from PIL import Image
 from play_by_keys import opened, play, served
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from memorylab.cli import main as memorylab
 from memorylab.web.agent_player import agent_player
 from memorylab.web.dashboard import dashboard_app
 from memorylab.web.server import bound, server_for
@@ -93,6 +94,12 @@ def show_page(address: str, ready: str) -> Show:
     return show
 
 
+def made_report(folder: Path) -> Path:
+    """Of the runs in results/signatures."""
+    memorylab(["report", str(RESULTS / "signatures"), "--out", str(folder / "report")])
+    return folder / "report" / "report.html"
+
+
 def take(browser: Browser, name: str, show: Show, folder: Path, whole: bool) -> None:
     """On all three screens."""
     for screen, options in SCREENS.items():
@@ -111,6 +118,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", help="menu rules game end watch dashboard report; all if none is named")
     parser.add_argument("--out", type=Path, default=Path("docs/images/pages"))
+    parser.add_argument("--report", type=Path, help="a report that is there; made of results/signatures if not given")
     parser.add_argument("--whole", action="store_true", help="the whole page, not only what the screen shows of it")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -129,8 +137,8 @@ def main() -> None:
             with running(dashboard_app(RESULTS / "signatures")) as place:
                 take(browser, "dashboard", show_page(place, ".overlay polyline"), options.out, options.whole)
         if wanted("report"):
-            report = (RESULTS / "signatures" / "report" / "report.html").as_uri()
-            take(browser, "report", show_page(report, "table"), options.out, options.whole)
+            report = options.report or made_report(Path(scores))
+            take(browser, "report", show_page(report.resolve().as_uri(), "table"), options.out, options.whole)
         browser.close()
 
 

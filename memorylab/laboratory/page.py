@@ -34,6 +34,7 @@ th[colspan] { text-align: center; } .starts { border-left: 1px solid var(--line)
 .notes { border-left: 4px solid #E69F00; padding: .1rem 1rem; background: #fdf7ea; overflow-wrap: anywhere; }
 code { background: #f1f4f8; padding: .05rem .3rem; border-radius: 3px; font-size: .92em; }
 @media (max-width: 45rem) { figure .scroll img { max-width: 60rem; } }
+@media (max-width: 30rem) { table { font-size: .69rem; } th, td { padding: .25rem .18rem; } }
 @media print { nav { display: none; } figure { break-inside: avoid; } }
 """
 

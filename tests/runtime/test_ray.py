@@ -201,7 +201,7 @@ def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path
 
 def test_a_hung_learner_is_replaced_and_a_cluster_that_lost_its_nodes_is_told(cluster, tmp_path, monkeypatch, capfd):
     """What takes 40 seconds each is made quick."""
-    monkeypatch.setattr(trouble, "HUNG_SECONDS", 4.0)
+    monkeypatch.setattr(trouble, "HUNG_SECONDS", 6.0)
     monkeypatch.setattr(trouble, "ROOM_SECONDS", 2.0)
     config = tiny_config(**QUIET, steps=10**6)
 
@@ -211,7 +211,6 @@ def test_a_hung_learner_is_replaced_and_a_cluster_that_lost_its_nodes_is_told(cl
                 kill_node(cluster, node.node_id)
 
     def hang(runtime: RayRuntime) -> None:
-        runtime.pool.close()  # whose trajectories the learner would wait for
         os.kill(process_of(runtime.learner.workers[0]), signal.SIGSTOP)
 
     at_update(monkeypatch, 2, hang)
@@ -226,9 +225,9 @@ def test_a_hung_learner_is_replaced_and_a_cluster_that_lost_its_nodes_is_told(cl
         for _ in range(2):
             cluster.add_node(num_cpus=1, **NODE)
     saved = load_checkpoint(tmp_path / "checkpoints")[1]["step"]
-    assert saved >= 2 * UPDATE
+    assert saved >= 3 * UPDATE
     assert str(stuck.value).endswith(f"what was learned until step {saved:,} is saved")
-    assert "going on from step 40 (it has hung for 4 s)" in capfd.readouterr().err
+    assert "the learner died at step 40; going on from step 20 (it has hung for 6 s)" in capfd.readouterr().err
 
 
 def test_a_stopped_actor_holds_up_nobody_and_its_old_trajectory_is_dropped(cluster, tmp_path, monkeypatch):
