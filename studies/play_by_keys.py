@@ -54,9 +54,11 @@ def served(store: EpisodeStore) -> Iterator[str]:
         server = server_for(play_app(store))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def opened(page: Page, place: str, short: str) -> PlayedGame:

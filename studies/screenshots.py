@@ -44,9 +44,11 @@ def running(app: Any) -> Iterator[str]:
         server = server_for(app)
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 def shows_of_play(place: str) -> dict[str, Show]:
