@@ -36,9 +36,9 @@ def felt(clock: list[float], *workers: Worker) -> float:
         while clock[0] - start < 200:
             pulse.feel()
             clock[0] += 1.0
-    except LearnerLost as problem:
-        assert "it has hung for 40 s" in str(problem)
-    return clock[0] - start
+    except LearnerLost:
+        return clock[0] - start
+    return 200.0
 
 
 def test_a_process_that_does_not_answer_has_hung(clock):
