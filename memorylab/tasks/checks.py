@@ -51,14 +51,18 @@ def up_to(most: Callable[[Kept], Any]) -> Check:
     return lambda name, kept: (kept.games[name] >= 0) & (kept.games[name] <= most(kept))
 
 
+def whole(marks: np.ndarray) -> np.ndarray:
+    """Of each game, whether all its parts are marked."""
+    return np.asarray(marks.reshape(len(marks), -1).all(axis=1))
+
+
 def failing(checks: Mapping[str, Check], kept: Kept) -> Iterator[tuple[str, np.ndarray]]:
     """Fields that cannot be so, and in which games; first of all numbers that are none."""
-    count = len(kept.games)
     for name in kept.games.dtype.names or ():
         if np.issubdtype(kept.games[name].dtype, np.floating):
-            yield name, ~np.isfinite(np.asarray(kept.games[name]).reshape(count, -1)).all(1)
+            yield name, ~whole(np.isfinite(kept.games[name]))
     for name, check in checks.items():
-        yield name, ~check(name, kept).reshape(count, -1).all(1)
+        yield name, ~whole(check(name, kept))
 
 
 any_clock = up_to(lambda kept: kept.scales["frames"])
