@@ -117,6 +117,17 @@ class EnvBatch:
         self.truncated[chosen] = False
         self.enter(seeds, chosen, self.everyone if drawn is None else drawn, pictures)
 
+    def begun_records(self, seeds: np.ndarray) -> np.ndarray:
+        """Games with these seeds as they begin, beside those that are played."""
+        records, nobody = np.zeros(self.num_envs, self.task.game), ~self.everyone
+        rows = self.pictures.reshape(self.num_envs, self.height, self.width * 3)  # in which nothing is drawn
+        seeds = np.ascontiguousarray(seeds)
+        self.run(
+            self.task.begin,
+            records, self.everyone, nobody, seeds, self.scale_records, self.stimuli, self.view, rows,
+        )  # fmt: skip
+        return records
+
     def draw(self) -> np.ndarray:
         """New pictures of all games as they stand."""
         pictures = np.empty_like(self.pictures)

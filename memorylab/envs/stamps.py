@@ -5,6 +5,7 @@ from hashlib import blake2b
 import numpy as np
 
 from memorylab.envs.batch import EnvBatch
+from memorylab.tasks.checks import Kept, failing
 
 LAYOUT, CHECKSUM = 8, 16  # bytes of the stamp behind a record
 
@@ -31,7 +32,18 @@ def unstamped(batch: EnvBatch, state: np.ndarray) -> np.ndarray:
         raise ValueError("the state of the games is damaged")
     if (state[:, size:-CHECKSUM] != np.frombuffer(layout(batch), np.uint8)).any():
         raise OtherGames("the state is of games with other settings, or of another version")
-    return records.view(batch.records.dtype)[:, 0]
+    games = records.view(batch.records.dtype)[:, 0]
+    check_values(batch, games)
+    return games
+
+
+def check_values(batch: EnvBatch, games: np.ndarray) -> None:
+    """Or one sentence: a checksum is made by anybody, and a number out of range would point beyond its array."""
+    begun = batch.begun_records(games["seed"])
+    scales = batch.scale_records[begun["scale_number"]]
+    for name, is_wrong in failing(batch.task.checks, Kept(games, begun, scales, batch.stimuli, batch.view)):
+        if is_wrong.any():
+            raise ValueError(f"the state of the games is damaged: {name!r} of game {is_wrong.argmax()} cannot be so")
 
 
 def checksums(records: np.ndarray) -> np.ndarray:

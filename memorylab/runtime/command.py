@@ -126,6 +126,14 @@ def default_name(config: TrainConfig) -> str:
     return f"{find_task(config.task).short}-{config.model}-{config.preset}{taught}-seed{config.seed}"
 
 
+def parting_words(training: Training, out: Path) -> str:
+    """Of a run that was asked to end: how much of it is on disk."""
+    if training.saved_step == training.step:
+        return f"saved in {out}; the same command goes on"
+    kept = "nothing" if training.saved_step is None else f"step {training.saved_step:,}"
+    return f"step {training.step:,} could not be saved; {out} holds {kept}, from where the same command goes on"
+
+
 def check_options(options: TrainOptions) -> None:
     """Or one sentence."""
     if options.minutes is not None and not options.minutes > 0:
@@ -161,7 +169,7 @@ def train(arguments: Sequence[str]) -> None:
         try:
             training.run(options.minutes)
         except KeyboardInterrupt:
-            say(f"saved in {out}; the same command goes on")
+            say(parting_words(training, out))
             raise
         finally:
             training.close()

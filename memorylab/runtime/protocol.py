@@ -60,6 +60,10 @@ class LearnerLost(RuntimeError):
     """A learner's process or node died: what it learned since the last checkpoint is gone."""
 
 
+class Stuck(RuntimeError):
+    """Nobody can play or learn any more, but what was learned is still there: the run saves it and ends."""
+
+
 class Runtime(Protocol):
     """Who calls actors and learner. `begin` comes first, and again after LearnerLost."""
 
@@ -74,7 +78,7 @@ class Runtime(Protocol):
         ...
 
     def advance(self, share_done: float, give_way: GiveWay = nobody_asks) -> Progress:
-        """The next update; `share_done` of the run lies behind it. May raise Diverged or LearnerLost."""
+        """The next update; `share_done` of the run lies behind it. May raise Diverged, LearnerLost or Stuck."""
         ...
 
     def state_dict(self) -> dict[str, Tensor]:

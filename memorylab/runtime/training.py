@@ -33,6 +33,7 @@ from memorylab.runtime.protocol import (
     Progress,
     Runtime,
     Stage,
+    Stuck,
     nobody_asks,
 )
 from memorylab.runtime.snapshots import Snapshots
@@ -77,6 +78,7 @@ class Training:
         self.stopwatch = runtime.stopwatch
         self.give_way: GiveWay = nobody_asks
         self.checkpoint_seconds = CHECKPOINT_SECONDS
+        self.evaluating, self.told_of_delay = 0, False
         self.to_close = ExitStack()  # last of all the folder is free for another writer
         try:
             self.to_close.enter_context(one_writer(folder))
@@ -93,6 +95,7 @@ class Training:
         if not found:
             check_empty(self.folder.checkpoints)
             self.begin_from(None)
+        self.saved_step = self.step if found else None
         set_aside(self.folder.checkpoints, self.step)
         self.folder.cut_after(self.step if found else -1, self.evaluated)
         self.snapshots.begin(self.evaluated)
@@ -182,6 +185,9 @@ class Training:
         except KeyboardInterrupt:
             self.end(gathered, (self.step - reported_step) / (time.perf_counter() - reported))
             raise
+        except Stuck as problem:
+            self.save()
+            raise RuntimeError(f"{problem}; what was learned until step {self.step:,} is saved") from problem
         except OSError as problem:  # a full disk, perhaps: the rows can wait, what was learned cannot
             self.save()
             raise OSError(f"{problem}; what was learned until step {self.step:,} is saved") from problem
@@ -218,11 +224,24 @@ class Training:
             return
         with self.stopwatch("evaluation"):
             self.note_evaluation(wait=False)
-            if self.step // every > self.evaluated // every and not self.evaluator.is_busy:
-                if self.evaluated < 0:
-                    self.tell(self.standing(doing=first_evaluation(self.config)))
-                self.evaluator.start(self.step, self.give_way)
-                self.note_evaluation(wait=False)
+            if self.step // every <= self.evaluated // every:
+                return
+            if self.evaluator.is_busy:
+                return self.tell_of_delay()
+            if self.evaluated < 0:
+                self.tell(self.standing(doing=first_evaluation(self.config)))
+            self.evaluating = self.step
+            self.evaluator.start(self.step, self.give_way)
+            self.note_evaluation(wait=False)
+
+    def tell_of_delay(self) -> None:
+        """Once in a run: evaluations come later than was asked for."""
+        every = self.config.evaluate_every
+        if not self.told_of_delay and self.step // every > self.evaluating // every:
+            self.told_of_delay = True
+            late = f"the evaluation of step {self.evaluating:,} still runs at step {self.step:,}, when the next is due"
+            advice = "evaluations come when they can; fewer --evaluation-episodes or a larger --evaluate-every help"
+            print(f"memorylab: {late}: {advice}", file=sys.stderr)
 
     def evaluate_last(self) -> None:
         """The weights that the run ends with."""
@@ -280,6 +299,7 @@ class Training:
                 self.folder.sync()  # the checkpoint counts on the rows before it
             finally:
                 save_checkpoint(self.folder.checkpoints, self.step, self.runtime.state_dict(), facts)
+                self.saved_step = self.step
             self.snapshots.drop_beaten()
 
     def state_dict(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.checks import WALKED_CHECKS, Check
 from memorylab.tasks.stepping import (
     EPISODE,
     EPISODE_REPORT,
@@ -117,11 +118,12 @@ def walked_task(
     rules: WalkedRules,
     scales: Mapping[str, Any],
     report: Mapping[str, str],
+    checks: Mapping[str, Check] | None = None,
     skill: Any = None,
     **parts: Any,
 ) -> Task:
-    """A task that is walked through, from its rules; `skill` is another `forget`, whose habits are better to imitate;
-    `parts` are fields of Task."""
+    """A task that is walked through, from its rules; `checks` are those of its own fields; `skill` is another
+    `forget`, whose habits are better to imitate; `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     compiled = compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players)
     if skill is not None:
@@ -134,6 +136,7 @@ def walked_task(
         scales=scales,
         keywords=scale_keywords(type(scales["small"])),
         report={**REPORT, **report},
+        checks={**WALKED_CHECKS, **(checks or {})},
         **compiled,
         **(usual | parts),
     )

@@ -118,7 +118,7 @@ def main(folder: Path, kills: int, seed: int) -> None:
         assert code in CODES[end], (end, code)
         reached = max((int(row["step"]) for row in read_rows(folder / "killed" / "metrics.csv")), default=0)
         kept = newest_step(folder / "killed")
-        told.append({"kept": kept, "lost": reached - kept, "saved": code == SAVED})
+        told.append({"by": end.__name__, "kept": kept, "lost": reached - kept, "saved": code == SAVED})
     steps = told[-1]["kept"] + 5 * UPDATE
     finish(folder / "killed", steps)
     finish(folder / "whole", steps)

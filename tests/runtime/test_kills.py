@@ -18,6 +18,7 @@ def test_kills_lose_one_interval_at_most_and_the_run_goes_on(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
+    print(*told, sep="\n")  # pytest -rP shows it
     assert len(told) == KILLS
     assert all(0 <= kill["lost"] <= (0 if kill["saved"] else UPDATE) for kill in told), told
     kept = [kill["kept"] for kill in told]

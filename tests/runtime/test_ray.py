@@ -16,6 +16,7 @@ import pytest
 import ray
 import torch
 from ray.cluster_utils import Cluster
+from ray.exceptions import ActorDiedError, ObjectStoreFullError, OutOfDiskError, OutOfMemoryError
 from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
@@ -29,17 +30,18 @@ from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import checkpoints, load_checkpoint
 from memorylab.runtime import training as module
-from memorylab.runtime.command import train
+from memorylab.runtime.command import parting_words, train
 from memorylab.runtime.interrupt import AskedToEnd
 from memorylab.runtime.on_ray import cluster as cluster_module
-from memorylab.runtime.on_ray.actor_pool import ActorPool
+from memorylab.runtime.on_ray import trouble
+from memorylab.runtime.on_ray.actor_pool import ActorPool, Member
 from memorylab.runtime.on_ray.cluster import probe
-from memorylab.runtime.on_ray.learners import Learners
+from memorylab.runtime.on_ray.learners import Learners, await_all
 from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.on_ray.runtime import RayRuntime
 from memorylab.runtime.on_ray.sweep import run_many
 from memorylab.runtime.on_ray.training import training_on_ray
-from memorylab.runtime.protocol import LearnerLost, Stage
+from memorylab.runtime.protocol import LearnerLost, Stage, Stuck
 from memorylab.runtime.training import Training
 
 SYSTEM = {
@@ -160,9 +162,14 @@ def test_the_driver_is_asked_to_end_and_saves_unless_the_learner_was_ended_too(c
         os.kill(os.getpid(), signal.SIGTERM)
 
     at_update(monkeypatch, 2, end_both)
+    training = training_on_ray(tiny_config(**QUIET), tmp_path, ClusterOptions(), threads=1)
     with pytest.raises(AskedToEnd, match="SIGTERM"):
-        ray_run(tiny_config(**QUIET), tmp_path)
+        training.run()
+    training.close()
     assert load_checkpoint(tmp_path / "checkpoints")[1]["step"] == 2 * UPDATE
+    assert parting_words(training, Path("runs/one")) == (
+        "step 80 could not be saved; runs/one holds step 40, from where the same command goes on"
+    )
 
 
 def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path, monkeypatch, capsys):
@@ -190,6 +197,37 @@ def test_learner_and_evaluation_are_killed_and_the_run_goes_on(cluster, tmp_path
     assert seeds == {step: evaluation_seed(0, step) for step in seeds}, "as in one process"
     (run,) = find_runs([tmp_path], pytest.fail)
     assert load_trained(tmp_path).step == snapshot(run).step
+
+
+def test_a_hung_learner_is_replaced_and_a_cluster_that_lost_its_nodes_is_told(cluster, tmp_path, monkeypatch, capfd):
+    """What takes 40 seconds each is made quick."""
+    monkeypatch.setattr(trouble, "HUNG_SECONDS", 6.0)
+    monkeypatch.setattr(trouble, "ROOM_SECONDS", 2.0)
+    config = tiny_config(**QUIET, steps=10**6)
+
+    def lose_all(_: RayRuntime) -> None:
+        for node in cluster.list_all_nodes():
+            if node is not cluster.head_node:
+                kill_node(cluster, node.node_id)
+
+    def hang(runtime: RayRuntime) -> None:
+        os.kill(process_of(runtime.learner.workers[0]), signal.SIGSTOP)
+
+    at_update(monkeypatch, 2, hang)
+    at_update(monkeypatch, 5, lose_all)
+    training = training_on_ray(config, tmp_path, ClusterOptions(), threads=1)
+    training.checkpoint_seconds = 0.0
+    try:
+        with pytest.raises(RuntimeError, match="no room for any actor for 2 s: nodes were lost") as stuck:
+            training.run()
+    finally:
+        training.close()
+        for _ in range(2):
+            cluster.add_node(num_cpus=1, **NODE)
+    saved = load_checkpoint(tmp_path / "checkpoints")[1]["step"]
+    assert saved >= 3 * UPDATE
+    assert str(stuck.value).endswith(f"what was learned until step {saved:,} is saved")
+    assert "the learner died at step 40; going on from step 20 (it has hung for 6 s)" in capfd.readouterr().err
 
 
 def test_a_stopped_actor_holds_up_nobody_and_its_old_trajectory_is_dropped(cluster, tmp_path, monkeypatch):
@@ -275,6 +313,45 @@ def test_the_driver_is_killed_and_the_same_command_goes_on(cluster, tmp_path, mo
 
 
 # --- what goes wrong
+
+
+def asked(monkeypatch, problem: Exception) -> None:
+    """Whatever is asked of Ray ends with this."""
+
+    def answer(*_, **__):
+        raise problem
+
+    monkeypatch.setattr(ray, "wait", lambda futures, **_: (list(futures), []))
+    monkeypatch.setattr(ray, "get", answer)
+
+
+@pytest.mark.parametrize("problem", [OutOfMemoryError("too large"), ActorDiedError()])
+def test_whoever_is_ended_for_its_memory_is_as_dead_as_others(monkeypatch, problem, capsys):
+    asked(monkeypatch, problem)
+    with pytest.raises(LearnerLost):
+        await_all(["update"])
+    pool = ActorPool(partial(RememberBit, 5, 8), AgentConfig(), unroll=24, actors=1)
+    monkeypatch.setattr(ActorPool, "new_member", lambda self: "a new one")
+    for _ in range(3):
+        pool.members, pool.playing = [Member("handle", "ready", busy=True)], {"note": (0, "trajectory")}
+        assert pool.arrivals(None) == []
+        assert pool.members == ["a new one"]
+    assert "actor 0 died and is replaced" in capsys.readouterr().err
+    pool.members, pool.playing = [Member("handle", "ready", busy=True)], {"note": (0, "trajectory")}
+    with pytest.raises(Stuck, match="actors die before they have played anything"):
+        pool.arrivals(None)
+
+
+@pytest.mark.parametrize("problem", [ObjectStoreFullError("no room"), OutOfDiskError("no room")])
+def test_a_full_object_store_is_told_in_one_sentence(monkeypatch, problem):
+    asked(monkeypatch, problem)
+    said = "Ray's object store is full, or the disk behind it; fewer --actors or --envs-per-actor need less of it"
+    with pytest.raises(Stuck, match=said):
+        await_all(["update"])
+    pool = ActorPool(partial(RememberBit, 5, 8), AgentConfig(), unroll=24, actors=1)
+    pool.members, pool.playing = [Member("handle", "ready", busy=True)], {"note": (0, "trajectory")}
+    with pytest.raises(Stuck, match=said):
+        pool.arrivals(None)
 
 
 def told(capsys, *arguments: str) -> str:

@@ -35,7 +35,7 @@ from memorylab.runs import folder as folder_module
 from memorylab.runtime import in_process
 from memorylab.runtime import training as module
 from memorylab.runtime.command import default_name, train_options
-from memorylab.runtime.in_process import training_here
+from memorylab.runtime.in_process import EvaluatorHere, training_here
 from memorylab.runtime.training import Training
 
 
@@ -643,6 +643,40 @@ def test_the_best_before_a_checkpoint_outlives_better_ones_that_a_crash_undoes(t
     (run,) = find_runs([tmp_path], pytest.fail)
     kept = [checkpoints.step_of(path) for path in checkpoints.checkpoints(tmp_path / "snapshot")]
     assert kept == [10 * UPDATE] == [snapshot(run).step]
+
+
+class SlowEvaluator(EvaluatorHere):
+    """Done when it is waited for, or at the 35th look."""
+
+    looks = 0
+
+    def start(self, step, give_way):
+        self.step = step
+        self.is_under_way = True
+
+    @property
+    def is_busy(self):
+        return self.is_under_way
+
+    is_under_way = False
+
+    def finished(self, wait, give_way):
+        self.looks += 1
+        if not self.is_under_way or not (wait or self.looks % 35 == 0):
+            return None
+        self.is_under_way = False
+        super().start(self.step, give_way)
+        return super().finished(wait, give_way)
+
+
+def test_an_evaluation_that_is_late_is_told_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(in_process, "EvaluatorHere", SlowEvaluator)
+    trained(tiny_config(), tmp_path)
+    said = [line for line in capsys.readouterr().err.splitlines() if "still runs" in line]
+    assert said == [
+        "memorylab: the evaluation of step 0 still runs at step 200, when the next is due: evaluations come when they "
+        "can; fewer --evaluation-episodes or a larger --evaluate-every help"
+    ]
 
 
 def test_every_evaluation_plays_episodes_of_its_own(whole_run):

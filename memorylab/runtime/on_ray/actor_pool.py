@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import ray
 import torch
-from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
+from ray.exceptions import ObjectLostError, RayError
 
 from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.actor import Actor
 from memorylab.learning.trajectory import Episode
 from memorylab.runs.config import NO_TEACHER
-from memorylab.runtime.protocol import MakeEnv, Stage
+from memorylab.runtime.on_ray.trouble import DEATHS, as_stuck, cause_of, words
+from memorylab.runtime.protocol import MakeEnv, Stage, Stuck
 
 
 class Note(NamedTuple):
@@ -60,6 +61,7 @@ class Member:
     """One actor, as the pool knows it."""
 
     handle: Any
+    ready: Any  # a future that is there when its process is
     host: str = ""  # not known before its first trajectory
     pid: int = 0
     steps: int = 0  # since the last report
@@ -112,7 +114,7 @@ class ActorPool:
         handle = remote.remote(self.agent, self.unroll, self.teacher)
         self.begin(handle, self.made)
         self.made += 1
-        return Member(handle)
+        return Member(handle, handle.__ray_ready__.remote())
 
     def begin(self, handle: Any, number: int) -> None:
         """The games of the stage, with seeds of its own; the first has those of one process."""
@@ -146,27 +148,31 @@ class ActorPool:
         member.busy = False
         try:
             note = ray.get(future)
-        except RayActorError as problem:
+        except DEATHS as problem:
             self.replace(index, problem)
             return None
         except ObjectLostError:  # the weights it was to play with; there will be others
             return None
-        except RayTaskError as problem:
-            raise RuntimeError(f"an actor failed: {problem.cause!r}") from problem
+        except RayError as problem:
+            raise as_stuck(problem) or RuntimeError(f"an actor failed: {cause_of(problem)!r}") from problem
         self.failures = 0
         member.steps += note.steps
         member.seconds += note.seconds
         member.host, member.pid = note.host, note.pid
         return Arrival(index, trajectory, note)
 
-    def replace(self, index: int, problem: RayActorError) -> None:
+    def is_there(self) -> bool:
+        """Whether any of them has a process."""
+        futures = [member.ready for member in self.members]
+        return bool(ray.wait(futures, timeout=0)[0])
+
+    def replace(self, index: int, problem: RayError) -> None:
         """By a new one, unless none of them lives to play."""
         self.failures += 1
-        reason = " ".join(str(problem).split())
         if self.failures > 3 * self.actors:
-            raise RuntimeError(f"actors die before they have played anything: {reason}")
+            raise Stuck(f"actors die before they have played anything: {words(problem)}")
         self.replaced += 1
-        print(f"memorylab: actor {index} died and is replaced ({reason[:200]})", file=sys.stderr)
+        print(f"memorylab: actor {index} died and is replaced ({words(problem)})", file=sys.stderr)
         self.members[index] = self.new_member()
 
     def rates(self, seconds: float) -> list[dict[str, Any]]:

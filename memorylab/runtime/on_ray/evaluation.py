@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 import ray
 import torch
-from ray.exceptions import ObjectLostError
+from ray.exceptions import ObjectLostError, RayError
 
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.config import TrainConfig
 from memorylab.learning.evaluation import evaluate, evaluation_seed
 from memorylab.learning.trajectory import Episode
 from memorylab.runtime.on_ray.runtime import RayRuntime
+from memorylab.runtime.on_ray.trouble import DEATHS, LOOK_SECONDS, as_stuck, cause_of
 from memorylab.runtime.protocol import Evaluated, GiveWay
-
-LOOK_SECONDS = 1.0  # between looks at whether to stop
 
 
 class RemoteEvaluator:
@@ -70,6 +69,10 @@ class RayEvaluator:
         except ObjectLostError:  # the weights, with the node of a learner
             self.runtime.learner.check()
             return None
+        except DEATHS:  # Ray ended it, for its memory perhaps; the next one begins when it is due
+            return None
+        except RayError as problem:
+            raise as_stuck(problem) or RuntimeError(f"the evaluation failed: {cause_of(problem)!r}") from problem
         return Evaluated(step, played, {name: torch.tensor(part) for name, part in weights.items()})
 
     def forget(self) -> None:

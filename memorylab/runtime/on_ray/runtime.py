@@ -17,10 +17,10 @@ from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trajectory import Episode
 from memorylab.runtime.on_ray.actor_pool import ActorPool, Arrival
 from memorylab.runtime.on_ray.learners import Learners
+from memorylab.runtime.on_ray.trouble import LOOK_SECONDS, Room
 from memorylab.runtime.protocol import Checkpoint, GiveWay, Progress, Stage, averaged, nobody_asks
 
 LAGS = (0, 1, 2, 4, 8, 16, 32, 64)  # where the histogram's columns begin
-LOOK_SECONDS = 1.0  # between looks at whether the learner lives and whether to stop
 
 
 class RayRuntime:
@@ -35,16 +35,18 @@ class RayRuntime:
         in_turns: bool = False,
         max_lag: int = 10**9,
         owns_cluster: bool = False,
+        room: Room | None = None,
     ):
         self.learner, self.pool, self.trajectories = learner, pool, trajectories
         self.stopwatch, self.in_turns, self.max_lag = stopwatch, in_turns, max_lag
-        self.owns_cluster = owns_cluster
+        self.owns_cluster, self.room = owns_cluster, room or Room(0)
         self.ready: list[Arrival] = []
         self.dropped = 0
         self.reported = perf_counter()
 
     def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
         """See Runtime. Games are not kept in a checkpoint: a run that goes on begins new ones."""
+        self.pool.close()  # after the loss of a node the learner has the first choice of what is left
         self.learner.start()
         if checkpoint is not None:
             named, facts = checkpoint
@@ -87,12 +89,20 @@ class RayRuntime:
             arrivals = self.pool.arrivals(wait)
             if not arrivals and wait:
                 self.learner.check()  # if it died, nobody will get weights
+                self.check_actors()
             self.ready += arrivals
             self.drop_old()
             if len(self.ready) >= self.trajectories:
                 return
             give_way()
             wait = LOOK_SECONDS
+
+    def check_actors(self) -> None:
+        """Stuck if there is no room for any of them."""
+        if self.pool.is_there():
+            self.room.begun()
+        else:
+            self.room.look("any actor")
 
     def let_play(self) -> None:
         """Whoever is idle and has nothing waiting, or everyone idle while the learner is short of a batch."""

@@ -17,6 +17,7 @@ from memorylab.runtime.on_ray.evaluation import RayEvaluator
 from memorylab.runtime.on_ray.learners import Learners
 from memorylab.runtime.on_ray.options import ClusterOptions
 from memorylab.runtime.on_ray.runtime import RayRuntime
+from memorylab.runtime.on_ray.trouble import Room
 from memorylab.runtime.protocol import MakeEnv
 from memorylab.runtime.training import Report, Training
 
@@ -37,7 +38,8 @@ def training_on_ray(
     learners = Learners(c.agent, c.learner, c.seed, o.learners, threads, o.learner_gpus)
     pool = ActorPool(envs_of_actor(c, o), c.agent, c.unroll, o.actors, c.teaching_player)
     lag = o.lag_bound(c)
-    runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), c.in_turns, lag, owns_cluster)
+    room = Room(threads * o.learners + 1 + (c.evaluate_every > 0), o.learner_gpus * o.learners)
+    runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), c.in_turns, lag, owns_cluster, room)
     return Training(c, folder, runtime, RayEvaluator(c, runtime), tell)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.checks import MANY, Check, as_begun, within
 from memorylab.tasks.locomotion import WANDERINGS, WalkedRules, walked_fields, walked_task
 from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import FRAMES_PER_SECOND
@@ -113,6 +114,12 @@ ARENA_INSTRUCTIONS = (
     "The goal stays where it is for the whole episode: come back as often as you can.",
 )
 QUADRANTS = {"train": "goals in the north-west or south-east", "holdout": "goals in the north-east or south-west"}
+PLACE = "cell", "rows", "columns", "solid", "num_boxes", "boxes", "box_solid", "reach", "goal_x", "goal_z"
+CHECKS: dict[str, Check] = {
+    **dict.fromkeys(PLACE, as_begun),  # or nobody may find a free place to respawn
+    "goals": within(0, MANY),
+    "goal_step": within(-1, MANY),
+}
 REPORT = {"goals": "goals", "goal_step": "goal_step", "respawns": "goals", "goal_x": "goal_x", "goal_z": "goal_z"}
 
 
@@ -310,6 +317,7 @@ def arena_task(*, name: str, goal: Goal, instructions: tuple[str, ...], **parts:
         scale_record=SCALE,
         game=ARENA,
         report=REPORT,
+        checks=CHECKS,
         counter=("goals", "Goals"),
         **parts,
     )

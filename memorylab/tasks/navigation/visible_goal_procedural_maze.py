@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from memorylab.tasks.checks import MANY, Check, Kept, as_begun, within
 from memorylab.tasks.locomotion import (
     WANDERINGS,
     SceneView,
@@ -288,6 +289,20 @@ def forget(game):
     return 0
 
 
+def maze_as_begun(name: str, kept: Kept) -> np.ndarray:
+    """Within its size; beyond it a larger one of before may have left something."""
+    cells = np.arange(LARGEST) < kept.begun["rows"][:, None]
+    inside = cells[:, :, None] & cells[:, None, :]
+    return as_begun(name, kept) | ~inside
+
+
+CHECKS: dict[str, Check] = {
+    **dict.fromkeys(("cell", "rows", "columns", "goal_row", "goal_column"), as_begun),
+    **dict.fromkeys(("solid", "marks"), maze_as_begun),
+    **dict.fromkeys(("goals", "entered"), within(0, MANY)),
+    "goal_step": within(-1, MANY),
+    "came_from": within(-1, len(AROUND) - 1),
+}
 TASK = walked_task(
     name="visible_goal_procedural_maze",
     title="Visible Goal Procedural Maze",
@@ -306,6 +321,7 @@ TASK = walked_task(
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
+    checks=CHECKS,
     build_view=build_view,
     card_step=30,
     curriculum=(

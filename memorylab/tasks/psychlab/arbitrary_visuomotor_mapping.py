@@ -6,6 +6,7 @@ random order; a perfect pass adds a pair, an imperfect one is repeated. A pair's
 
 import numpy as np
 
+from memorylab.tasks.checks import Kept, below_count, within
 from memorylab.tasks.psychlab.panel import paint_button
 from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
@@ -123,6 +124,17 @@ def load_stimuli(split, width, source, scales):
     return load_pictures(split, round(PICTURE_SIDE * surface_size(width)), source, min(pairs, MAX_PAIRS))
 
 
+def pairs_can_be(name: str, kept: Kept) -> np.ndarray:
+    """Every pair but those of this pass took trials, so that pairs never outnumber the pictures."""
+    pairs, under_way = kept.games["pairs"].astype(int), np.isin(kept.games["phase"], (CHOOSE, ANSWERED))
+    in_range = (pairs >= 1) & (pairs <= MAX_PAIRS)
+    shown = np.array([int(marks).bit_count() for marks in kept.games["shown"]])
+    is_marked = (kept.games["shown"] >= 0) & (kept.games["shown"] >> np.where(in_range, pairs, 0) == 0)
+    is_whole = shown == pairs
+    played = pairs * (pairs - 1) // 2 + shown <= kept.games["trial"] + under_way
+    return in_range & is_marked & played & (under_way | ~is_whole)
+
+
 TASK = trial_task(
     name="arbitrary_visuomotor_mapping",
     title="Arbitrary Visuomotor Mapping",
@@ -145,5 +157,13 @@ TASK = trial_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    checks={
+        "pairs": pairs_can_be,
+        "shown": pairs_can_be,
+        "newest_shown": within(0, 1),
+        "perfect": within(0, 1),
+        "cue": within(0, 1),
+        "picture": below_count(lambda kept: len(kept.stimuli.pictures)),
+    },
     card_step=24,
 )

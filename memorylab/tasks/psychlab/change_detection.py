@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from memorylab.tasks.checks import MANY, within
 from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
@@ -253,5 +254,14 @@ TASK = trial_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_nothing("change_detection"),
+    checks={
+        "delay": within(0, 10**6),
+        "total_delay": within(0, MANY),
+        "objects": within(0, MAX_OBJECTS),
+        "changed": within(-1, MAX_OBJECTS - 1),
+        **dict.fromkeys(("cell", "new_cell"), within(0, len(CELLS) - 1)),
+        **dict.fromkeys(("colour", "new_colour"), within(0, NUM_COLOURS - 1)),
+        **dict.fromkeys(("form", "new_form"), within(SQUARE, LETTER + NUM_TURNS - 1)),
+    },
     card_step=60,
 )

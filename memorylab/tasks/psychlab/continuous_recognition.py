@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from memorylab.tasks.checks import below_count, up_to
 from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
+    ANSWERED,
     CHOOSE,
     PICTURE_SIDE,
     PSYCHLAB,
@@ -98,5 +100,9 @@ TASK = trial_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    checks={
+        "shown": up_to(lambda kept: kept.games["trial"] + np.isin(kept.games["phase"], (CHOOSE, ANSWERED))),
+        "picture": below_count(lambda kept: len(kept.stimuli.pictures)),
+    },
     card_step=66,
 )

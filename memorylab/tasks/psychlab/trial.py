@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memorylab.tasks.checks import Check, trial_checks
 from memorylab.tasks.psychlab.panel import (
     BUTTON_SIDE,
     build_view,
@@ -305,9 +306,10 @@ def trial_task(
     instructions: tuple[str, ...],
     family: str = "psychlab",
     curriculum: tuple[Mapping[str, Any], ...] = FEW_TRIALS_FIRST,
+    checks: Mapping[str, Check] | None = None,
     **parts: Any,
 ) -> Task:
-    """A task of trials from its rules; `parts` are fields of Task."""
+    """A task of trials from its rules; `checks` are those of its own fields, `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     return Task(
         name=name,
@@ -322,6 +324,7 @@ def trial_task(
         instructions=(*instructions, *GAZE_INSTRUCTIONS),
         counter=("trial", "Trials"),
         curriculum=curriculum,
+        checks={**trial_checks(len(rules.buttons), OFF_PANEL_FRAMES), **(checks or {})},
         **compile_game("a task of trials", name, rules, GameRules(enter, play_frame, draw), players),
         **parts,
     )

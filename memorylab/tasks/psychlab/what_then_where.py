@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from memorylab.tasks.checks import MANY, below_count, within
 from memorylab.tasks.psychlab.session import Session
 from memorylab.tasks.psychlab.trial import (
     ANSWERED,
@@ -162,6 +163,13 @@ TASK = trial_task(
     scales=SCALES,
     game=GAME,
     load_stimuli=load_stimuli,
+    checks={
+        "total_delay": within(0, MANY),
+        **dict.fromkeys(("first_delay", "second_delay"), within(0, 10**6)),
+        **dict.fromkeys(("target", "digits"), within(0, NUM_DIGITS - 1)),
+        "what": below_count(lambda kept: len(kept.stimuli.what)),
+        "where": below_count(lambda kept: len(kept.stimuli.where)),
+    },
     card_step=42,
     curriculum=(
         {"trials": 1, "delays": 4},

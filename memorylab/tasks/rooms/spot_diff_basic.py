@@ -7,6 +7,7 @@ having seen them.
 from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_INSTRUCTIONS,
+    CHECKS,
     COLOUR_HALVES,
     COLOURS,
     REPORT,
@@ -102,6 +103,7 @@ TASK = walked_task(
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
+    checks=CHECKS,
     report=REPORT,
     card_step=3,
     curriculum=SMALL_ROOMS_FIRST,

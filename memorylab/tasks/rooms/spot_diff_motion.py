@@ -6,6 +6,7 @@ from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_HALF,
     BLOCK_INSTRUCTIONS,
+    CHECKS,
     REPORT,
     SCALE,
     SPOT_DIFFERENCE,
@@ -161,6 +162,7 @@ TASK = walked_task(
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
+    checks=CHECKS,
     report=REPORT,
     card_step=54,
     curriculum=(

@@ -8,6 +8,7 @@ import numpy as np
 from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_INSTRUCTIONS,
+    CHECKS,
     COLOUR_HALVES,
     COLOURS,
     MAX_BLOCKS,
@@ -117,6 +118,7 @@ TASK = walked_task(
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
+    checks=CHECKS,
     report=REPORT,
     card_step=48,
     curriculum=(

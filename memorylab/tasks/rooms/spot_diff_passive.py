@@ -4,6 +4,7 @@ from memorylab.tasks.locomotion import WalkedRules, walked_task
 from memorylab.tasks.rooms.spot_diff_basic import SCALES, SMALL_ROOMS_FIRST, paint_blocks
 from memorylab.tasks.rooms.spot_difference import (
     BLOCK_INSTRUCTIONS,
+    CHECKS,
     COLOUR_HALVES,
     COLOURS,
     REPORT,
@@ -57,6 +58,7 @@ TASK = walked_task(
     scales=SCALES,
     scale_record=SCALE,
     game=SPOT_DIFFERENCE,
+    checks=CHECKS,
     report=REPORT,
     card_step=54,
     curriculum=SMALL_ROOMS_FIRST,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from memorylab.tasks.checks import MANY, Check, as_begun, below_count, up_to, within
 from memorylab.tasks.locomotion import GUESSES, walked_fields
 from memorylab.tasks.scales import check_seconds, frames, whole
 from memorylab.tasks.stepping import ENDED
@@ -114,6 +115,14 @@ BLOCK_INSTRUCTIONS = (
     "Walk into the dark opening: a corridor. Its gates close around you for a while, then the far one opens.",
     "In the second room one block is different. Walk into it: that pays 1, any other 0, and the episode ends.",
 )
+CHECKS: dict[str, Check] = {
+    **dict.fromkeys(("room", "corridor", "blocks", "altered"), as_begun),
+    "gates": within(BEFORE, AFTER),
+    "opens_at": within(0, MANY),
+    "choice": below_count(lambda kept: kept.games["blocks"], -1),
+    "seen": up_to(lambda kept: (1 << kept.games["blocks"]) - 1),
+    "stimulus": within(0, len(MATERIALS) - 1),
+}
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
 
 TRAIN_COLOURS = ("Red", "Green", "Blue", "White", "Slate")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memorylab.tasks.checks import MANY, as_begun, below_count, up_to, within
 from memorylab.tasks.locomotion import GUESSES, WalkedRules, walked_fields, walked_task
 from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import ENDED
@@ -177,6 +178,14 @@ TASK = walked_task(
     scale_record=SCALE,
     game=GAME,
     report=REPORT,
+    checks={
+        "objects": as_begun,
+        "learned": up_to(lambda kept: (1 << kept.games["objects"] - 1) - 1),
+        **dict.fromkeys(("low", "high"), below_count(lambda kept: kept.games["objects"])),
+        **dict.fromkeys(("correct", "challenge"), within(0, 1)),
+        "choice": within(-1, RIGHT),
+        "choices": within(0, MANY),
+    },
     card_step=34,
     curriculum=({"objects": 4}, {"objects": 5}),
     curriculum_share=0.9,  # who guesses has 0.7 of it

@@ -256,7 +256,8 @@ function others(mine, end) {
   const [each, found] = [mine.task.series > 1 ? " an episode" : "", []];
   if (end.people.n > 1) found.push(`the ${end.people.n} plays here: ${plain(end.people.mean)}${each} on average${end.people.aborted ? ` (${end.people.aborted} more given up)` : ""}`);
   if (end.paper !== null) found.push(`people in the paper: ${plain(end.paper)}${each}`);
-  return found.length ? [found.join("; ")] : [];
+  const line = found.join("; ");
+  return line ? [line[0].toUpperCase() + line.slice(1) + "."] : [];
 }
 
 function endButtons(mine, goesOn = false) {
