@@ -1,7 +1,7 @@
 """The page of a package index: README, whose links and pictures lead to the repository if its address is known.
 
-Whoever builds a release says it: MEMORYLAB_REPOSITORY=https://... make wheel (the workflow does, with its own). Without it
-the page has no pictures and names files without linking to them, so that nothing leads nowhere.
+Whoever builds a release says it, MEMORYLAB_REPOSITORY=https://... make wheel; the workflow does, with its own. Without
+it the page has no pictures and names files without linking to them, so that nothing leads nowhere.
 """
 
 import os

@@ -16,7 +16,8 @@ from memorylab.cli.main import VERBS
 from memorylab.runtime.on_ray import sweep
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+AT_THE_ROOT = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "results" / "README.md"]
+PAGES = [*AT_THE_ROOT, *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ("memorylab", "examples", "benchmarks", "studies")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
