@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO := $(if $(wildcard .venv/ready),.venv,.venv-demo)
 MINUTES ?= 2
 
-.PHONY: demo test lint docs notebook wheel lowest clean
+.PHONY: demo test lint docs notebook wheel lowest lock clean
 
 # Two agents learn the same task for the same time, taught the same skills; only one of them has an episodic memory.
 demo: $(DEMO)/ready
@@ -58,6 +58,10 @@ lowest:
 	.venv-lowest/bin/python -I tests/step_every_task.py
 	.venv-lowest/bin/python -m pytest $(WITH_LOWEST)
 
+# For those who use uv. After a change of what pyproject.toml asks for; it installs nothing.
+lock: .venv-build/ready
+	.venv-build/bin/uv lock
+
 LOWEST_PYTHON ?= python3.11
 WITH_LOWEST := tests/envs tests/test_machine.py tests/world
 
@@ -72,7 +76,7 @@ WITH_LOWEST := tests/envs tests/test_machine.py tests/world
 
 .venv-build/ready:
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check build twine
+	$(@D)/bin/pip install --quiet --disable-pip-version-check build twine uv
 	touch $@
 
 clean:

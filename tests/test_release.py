@@ -19,6 +19,7 @@ CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = CONFIGURATION["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 FOR_DEVELOPERS = ("dev", "docs")
+BY_REASON = ("cluster",)  # Ray's bound is the first version with tokens, docs/cluster.md
 
 
 def tracked(*patterns: str) -> list[PurePath]:
@@ -57,7 +58,7 @@ def test_whoever_says_pip_install_says_our_name_and_an_extra_that_is_there():
 
 
 def test_lower_bounds_are_what_is_tested():
-    users = set(EXTRAS) - set(FOR_DEVELOPERS)
+    users = set(EXTRAS) - {*FOR_DEVELOPERS, *BY_REASON}
     bounds = {canonicalize_name(each.name): str(each.specifier).removeprefix(">=") for each in requirements(*users)}
     lowest = pins("constraints-lowest.txt")
     assert bounds.keys() == lowest.keys()
@@ -70,6 +71,19 @@ def test_whatever_is_needed_is_pinned():
     asked = requirements(*EXTRAS)
     assert [each.name for each in asked if canonicalize_name(each.name) not in pinned] == []
     assert [each for each in asked if pinned[canonicalize_name(each.name)] not in each.specifier] == []
+
+
+def test_the_lock_has_what_is_asked_for():
+    """uv adds the extra to what an extra asks for; the specifier is compared as a set."""
+    lock = tomllib.loads((ROOT / "uv.lock").read_text())
+    (ours,) = (package for package in lock["package"] if package["name"] == PROJECT["name"])
+    locked = {
+        (each["name"], frozenset(each.get("specifier", "").split(","))) for each in ours["metadata"]["requires-dist"]
+    }
+    asked = {
+        (canonicalize_name(each.name), frozenset(str(each.specifier).split(","))) for each in requirements(*EXTRAS)
+    }
+    assert asked == {each for each in locked if each[0] != PROJECT["name"]}, "make lock"
 
 
 def test_every_file_of_the_package_is_in_the_wheel():
