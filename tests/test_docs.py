@@ -149,7 +149,7 @@ def test_names_are_there(page):
     own = {word for block in BLOCK.findall(text) for word in re.findall(r"\w+", block)}
     unknown = []
     for name in TICKED.findall(FENCED.sub("", text)):
-        is_file = re.search(r"\.(py|csv|json|txt|toml|md)$", name)
+        is_file = re.search(r"\.(py|csv|json|txt|toml|md|cff)$", name)
         if is_file or not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?", name) or name in FOREIGN:
             continue
         first, *rest = name.removesuffix("()").split(".")

@@ -58,7 +58,7 @@ def targets() -> set[str]:
 
 def check_pip(what: str) -> None:
     """This folder, or the distribution by its name; with extras that there are."""
-    asked = Requirement(re.sub(r"^\.", PROJECT["name"], what.partition(" @ ")[0]))
+    asked = Requirement(re.sub(r"^(\.|git\+file://\$PWD)", PROJECT["name"], what.partition(" @ ")[0]))
     assert asked.name == PROJECT["name"]
     assert asked.extras <= PROJECT["optional-dependencies"].keys()
 
