@@ -1,10 +1,10 @@
-# `make test` and `make demo` set everything up by themselves, in a virtual environment of their own.
+# Every target sets everything up by itself, in a virtual environment of its own. The workflows call the same ones.
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO := $(if $(wildcard .venv/ready),.venv,.venv-demo)
 MINUTES ?= 2
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs notebook wheel lowest lock clean
 
 # Two agents learn the same task for the same time, taught the same skills; only one of them has an episodic memory.
 demo: $(DEMO)/ready
@@ -33,13 +33,51 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The site: README, docs/ and the docstrings. A warning is an error: a link that leads nowhere, a docstring that cannot be read.
+docs: .venv-docs/ready
+	.venv-docs/bin/sphinx-build --fail-on-warning --keep-going --quiet docs site
+	@echo "site/index.html is the front page."
+
+notebook: .venv-docs/ready
+	.venv-docs/bin/jupyter-execute examples/first_look.ipynb
+
+# What is published: checked, then installed where nothing else is, and every task played there.
+wheel: .venv-build/ready
+	rm -rf build dist .venv-wheel
+	.venv-build/bin/python -m build --quiet
+	.venv-build/bin/twine check --strict dist/*
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/pip install --quiet --disable-pip-version-check dist/*.whl
+	.venv-wheel/bin/python -I tests/step_every_task.py
+
+# The oldest versions that pyproject.toml allows; a newer Python has no wheels of some, and what they call is deprecated.
+lowest:
+	rm -rf build .venv-lowest
+	$(LOWEST_PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt ".[agent,dm,web]" pytest
+	.venv-lowest/bin/python -I tests/step_every_task.py
+	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning $(WITH_LOWEST)
+
+# For those who use uv. After a change of what pyproject.toml asks for; it installs nothing.
+lock: .venv-build/ready
+	.venv-build/bin/uv lock
+
+LOWEST_PYTHON ?= python3.11
+WITH_LOWEST := tests/envs tests/world tests/test_machine.py tests/agent/test_network.py tests/runs tests/laboratory/test_figures.py
+
 # constraints.txt pins what is installed, so that a run can be repeated. The demo needs neither Ray nor test tools.
 .venv/ready: EXTRAS := dev
 .venv-demo/ready: EXTRAS := agent,web
-.venv/ready .venv-demo/ready: pyproject.toml constraints.txt
+.venv-docs/ready: EXTRAS := docs
+.venv/ready .venv-demo/ready .venv-docs/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$(EXTRAS)]"
 	touch $@
 
+.venv-build/ready:
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check build twine uv
+	touch $@
+
 clean:
-	rm -rf .venv .venv-demo demo
+	rm -rf .venv .venv-* demo site build dist

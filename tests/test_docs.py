@@ -16,7 +16,8 @@ from memorylab.cli.main import VERBS
 from memorylab.runtime.on_ray import sweep
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "results" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+AT_THE_ROOT = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "results" / "README.md"]
+PAGES = [*AT_THE_ROOT, *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ("memorylab", "examples", "benchmarks", "studies")
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -154,7 +155,7 @@ def test_names_are_there(page):
     own = {word for block in BLOCK.findall(text) for word in re.findall(r"\w+", block)}
     unknown = []
     for name in TICKED.findall(FENCED.sub("", text)):
-        is_file = re.search(r"\.(py|csv|json|txt|toml|md)$", name)
+        is_file = re.search(r"\.(py|csv|json|txt|toml|md|cff)$", name)
         if is_file or not re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*(\(\))?", name) or name in FOREIGN:
             continue
         first, *rest = name.removesuffix("()").split(".")

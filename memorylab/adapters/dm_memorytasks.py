@@ -13,7 +13,7 @@ from memorylab.mistakes import near_miss
 try:
     from memorylab.envs.dm import DmMemoryEnv
 except ImportError as problem:
-    told = "memorylab.adapters.dm_memorytasks needs dm_env: pip install 'memorylab[dm]'"
+    told = "memorylab.adapters.dm_memorytasks needs dm_env: pip install 'memorylab-rl[dm]'"
     raise ImportError(told, name="dm_env") from problem
 
 TASKS = {  # what the original calls them -> what they are called here

@@ -3,16 +3,8 @@
 import sys
 
 try:
-    import rich  # noqa: F401
-    import tyro  # noqa: F401
-
     from memorylab.cli.main import main
-except KeyboardInterrupt:
+except KeyboardInterrupt:  # these imports take a second
     sys.exit(130)
-except ModuleNotFoundError as problem:
-    if problem.name not in ("rich", "tyro"):
-        raise
-    print("memorylab: the command line needs more packages: pip install 'memorylab[cli]'", file=sys.stderr)
-    sys.exit(2)
 
 __all__ = ["main"]

@@ -79,7 +79,7 @@ def needs_agent(module: str, extra: str = "agent") -> Any:
         with doing("loading PyTorch") if is_slow else nullcontext():
             return importlib.import_module(module)
     except ImportError as problem:
-        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab[{extra}]'") from None
+        raise ValueError(f"this needs more packages ({problem.name}): pip install 'memorylab-rl[{extra}]'") from None
 
 
 def needs_web(module: str) -> Any:

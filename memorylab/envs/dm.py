@@ -1,4 +1,4 @@
-"""One game as a dm_env.Environment, with the names of the original release. Needs `memorylab[dm]`."""
+"""One game as a dm_env.Environment, with the names of the original release. Needs `memorylab-rl[dm]`."""
 
 from typing import Any
 

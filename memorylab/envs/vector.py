@@ -52,10 +52,11 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """`num_envs` games of one level, stepped together in compiled threads.
 
     `autoreset_mode` says what comes after the end of an episode, as Gymnasium has it:
-      SAME_STEP  the returned observation is already the next episode's first; the last one of the old episode is in
-                 `info["final_obs"]`, and what it came to in `info["final_info"]`.
-      NEXT_STEP  the next step ignores its action and returns the next episode's first observation, with reward 0.
-      DISABLED   you reset the games that ended, by `reset(options={"reset_mask": terminated | truncated})`.
+
+    - SAME_STEP: the returned observation is already the next episode's first; the last one of the old episode is in
+      `info["final_obs"]`, and what it came to in `info["final_info"]`.
+    - NEXT_STEP: the next step ignores its action and returns the next episode's first observation, with reward 0.
+    - DISABLED: you reset the games that ended, by `reset(options={"reset_mask": terminated | truncated})`.
 
     All that is returned is yours: new arrays. With `copy=False` they are the environment's own, rewritten at the next
     call, which is faster; so is `out`, a (num_envs, height, width, 3) uint8 array of yours to draw into.

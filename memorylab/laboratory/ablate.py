@@ -169,7 +169,7 @@ def ablate(arguments: Sequence[str]) -> None:
     options, others = parsed(AblateOptions, arguments, "memorylab ablate", return_unknown_args=True)
     plan = planned_runs(options, others)
     if options.runtime == "ray" and importlib.util.find_spec("ray") is None:
-        raise ValueError("--runtime ray needs Ray: pip install 'memorylab[cluster]'")
+        raise ValueError("--runtime ray needs Ray: pip install 'memorylab-rl[cluster]'")
     check_writable(options.out)
     left = list(seconds_left(plan, options.minutes, lambda name: print(f"measuring {name} ...", file=sys.stderr)))
     rich.print(plan_table(plan, left, options.minutes))

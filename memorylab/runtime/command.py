@@ -108,7 +108,7 @@ def check_runtime(options: TrainOptions) -> None:
         if options.device != "cpu":
             raise ValueError("on Ray the learners' GPUs are given by --learner-gpus, not by --device")
         if importlib.util.find_spec("ray") is None:
-            raise ValueError("--runtime ray needs Ray: pip install 'memorylab[cluster]'")
+            raise ValueError("--runtime ray needs Ray: pip install 'memorylab-rl[cluster]'")
 
 
 def new_training(options: TrainOptions, out: Path, display: Display) -> Training:

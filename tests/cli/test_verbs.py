@@ -155,9 +155,9 @@ def test_rows_are_saved_as_the_ending_says(tmp_path):
 
 def test_a_module_of_an_extra_is_imported_or_the_extra_named():
     assert verbs.needs_agent("json") is json
-    with pytest.raises(ValueError, match=r"this needs more packages \(no_such\): pip install 'memorylab\[agent\]'"):
+    with pytest.raises(ValueError, match=r"this needs more packages \(no_such\): pip install 'memorylab-rl\[agent\]'"):
         verbs.needs_agent("no_such.part")
-    with pytest.raises(ValueError, match=r"'memorylab\[web\]'"):
+    with pytest.raises(ValueError, match=r"'memorylab-rl\[web\]'"):
         verbs.needs_web("no_such")
 
 

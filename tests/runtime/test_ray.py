@@ -365,7 +365,7 @@ def told(capsys, *arguments: str) -> str:
 def test_without_ray_the_extra_is_named(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     said = told(capsys, "--runtime", "ray", "--out", str(tmp_path / "run"))
-    assert said == "memorylab: --runtime ray needs Ray: pip install 'memorylab[cluster]'"
+    assert said == "memorylab: --runtime ray needs Ray: pip install 'memorylab-rl[cluster]'"
     assert not (tmp_path / "run").exists()
 
 

@@ -401,4 +401,4 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, capsys):
     with pytest.raises(SystemExit) as exit:
         main(("play",))
     assert exit.value.code == 2
-    assert capsys.readouterr().err == "memorylab: this needs more packages (uvicorn): pip install 'memorylab[web]'\n"
+    assert capsys.readouterr().err == "memorylab: this needs more packages (uvicorn): pip install 'memorylab-rl[web]'\n"
