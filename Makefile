@@ -4,7 +4,7 @@ BIN := .venv/bin
 DEMO := $(if $(wildcard .venv/ready),.venv,.venv-demo)
 MINUTES ?= 2
 
-.PHONY: demo test lint docs notebook wheel lowest lock clean
+.PHONY: demo test lint docs notebook wheel lowest clean
 
 # Two agents learn the same task for the same time, taught the same skills; only one of them has an episodic memory.
 demo: $(DEMO)/ready
@@ -58,10 +58,6 @@ lowest:
 	.venv-lowest/bin/python -I tests/step_every_task.py
 	.venv-lowest/bin/python -m pytest -W ignore::DeprecationWarning $(WITH_LOWEST)
 
-# For those who use uv. After a change of what pyproject.toml asks for; it installs nothing.
-lock: .venv-build/ready
-	.venv-build/bin/uv lock
-
 LOWEST_PYTHON ?= python3.11
 WITH_LOWEST := tests/envs tests/world tests/test_machine.py tests/agent/test_network.py tests/runs tests/laboratory/test_figures.py
 
@@ -76,7 +72,7 @@ WITH_LOWEST := tests/envs tests/world tests/test_machine.py tests/agent/test_net
 
 .venv-build/ready:
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check build twine uv
+	$(@D)/bin/pip install --quiet --disable-pip-version-check build twine
 	touch $@
 
 clean:

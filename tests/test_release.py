@@ -73,19 +73,6 @@ def test_whatever_is_needed_is_pinned():
     assert [each for each in asked if pinned[canonicalize_name(each.name)] not in each.specifier] == []
 
 
-def test_the_lock_has_what_is_asked_for():
-    """uv adds the extra to what an extra asks for; the specifier is compared as a set."""
-    lock = tomllib.loads((ROOT / "uv.lock").read_text())
-    (ours,) = (package for package in lock["package"] if package["name"] == PROJECT["name"])
-    locked = {
-        (each["name"], frozenset(each.get("specifier", "").split(","))) for each in ours["metadata"]["requires-dist"]
-    }
-    asked = {
-        (canonicalize_name(each.name), frozenset(str(each.specifier).split(","))) for each in requirements(*EXTRAS)
-    }
-    assert asked == {each for each in locked if each[0] != PROJECT["name"]}, "make lock"
-
-
 def test_every_file_of_the_package_is_in_the_wheel():
     patterns = CONFIGURATION["tool"]["setuptools"]["package-data"]["memorylab"]
     others = [path.relative_to("memorylab") for path in tracked("memorylab") if path.suffix != ".py"]

@@ -24,5 +24,7 @@ CONTROLLERS: Registry[Controller] = Registry(
         "transformer": TransformerWindow,
     },
 )
-MEMORIES: Registry[Memory] = Registry("memory", {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory}, besides=("none",))
+MEMORIES: Registry[Memory] = Registry(
+    "memory", {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory}, besides=("none",)
+)
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry("auxiliary", {"cpc": Contrastive, "rec": Reconstruction})
