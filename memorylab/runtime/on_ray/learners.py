@@ -75,7 +75,6 @@ class Learners:
         gpus: float = 0,
     ):
         self.number, self.updates = learners, config.updates
-        self.reduce_loss = sum if config.reduction == "sum" else mean
         remote: Any = ray.remote(num_cpus=threads, num_gpus=gpus)(RemoteLearner)
         self.new_worker = partial(remote.remote, agent, config, seed, threads, "cuda" if gpus else "cpu")
         self.workers: list[Any] = []
@@ -107,7 +106,7 @@ class Learners:
         self.weights = results[0][1]
         self.version += self.updates
         metrics = {name: mean(m[name] for m in told) for name in told[0]}
-        return metrics | {"loss": self.reduce_loss(m["loss"] for m in told)}
+        return metrics | {"loss": sum(m["loss"] for m in told)}
 
     def check(self) -> None:
         """LearnerLost if one is dead; one that is not there yet is not."""
