@@ -74,7 +74,7 @@ import sys
 from memorylab.laboratory.ablate import measured_rate
 from memorylab.learning.presets import preset_config
 preset, model, seconds = sys.argv[1:]
-print(measured_rate(preset_config("cr", model, preset), float(seconds)))  # as AVM, and its network has not changed
+print(measured_rate(preset_config("wtw", model, preset), float(seconds)))  # its settings have not changed
 """
 
 
