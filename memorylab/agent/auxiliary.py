@@ -25,8 +25,8 @@ class AuxiliaryLoss(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        # For a loss that divides by something counted in its inputs: what its share of the whole batch has of that.
-        self.over_batch: Callable[[Callable[[Inputs], Tensor], Inputs], Tensor] = lambda count, inputs: count(inputs)
+        # Mean over the learners that share a batch: for a loss that divides by something counted in it.
+        self.over_learners: Callable[[Tensor], Tensor] = lambda count: count
 
     def configure(self, learner: Any) -> None:
         """What the learner's configuration says of it, for a loss that has settings there."""

@@ -39,12 +39,11 @@ class Contrastive(AuxiliaryLoss):
 
     def loss(self, output: Output, inputs: Inputs) -> tuple[Tensor, Metrics]:
         """`cpc` and how often the true future scores highest, `cpc_accuracy`."""
-        found = self(output.x, output.h, inputs.resets, self.over_batch(self.pairs, inputs))
+        found = self(output.x, output.h, inputs.resets)
         return found.loss, {"cpc": found.loss, "cpc_accuracy": found.accuracy}
 
-    def forward(self, x: Tensor, h: Tensor, resets: Tensor, pairs: Tensor | None = None) -> ContrastiveLoss:
-        """x (T, B, X), h (T, B, H), resets (T, B): the sum over k of the mean loss of all (t, k) in one episode; of so
-        many for each k, if `pairs` (N) are given: where others have a share of the batch.
+    def forward(self, x: Tensor, h: Tensor, resets: Tensor) -> ContrastiveLoss:
+        """x (T, B, X), h (T, B, H), resets (T, B): the sum over k of the mean loss of all (t, k) in one episode.
 
         The samples are x_(k+1) ... x_T; one of them is positive. With p_j = f_k(x_j, h_t) / sum_i f_k(x_i, h_t), the
         loss is -log p_(t+k) - the mean of log(1 - p_j) over the negatives.
@@ -65,33 +64,24 @@ class Contrastive(AuxiliaryLoss):
         is_sample = j >= k[:, None]  # (N, j): counted from 0, they are x_k ... x_(T-1)
         log_p = scores.masked_fill(~is_sample, NEVER).log_softmax(-1)
 
-        target = self.targets(resets)[mine]
+        targets = (j[:, None] + k).clamp_max(T - 1)  # (T, N)
+        target = targets[mine]
         positive = log_p.gather(-1, target[None, :, :, None].expand(B, -1, N, 1))[..., 0]
         is_negative = is_sample & (j != target[:, :, None])  # (t, N, j)
         log_not_p = torch.log1p(-log_p.exp().clamp_max(1 - 1e-6))
         negative = torch.where(is_negative, log_not_p, 0).sum(-1) / is_negative.sum(-1).clamp_min(1)
 
-        counts = self.pairs_within_episodes(resets)
-        pairs = counts.sum((0, 1)) if pairs is None else pairs
+        counts = self.pairs_within_episodes(resets, targets)
+        pairs = self.over_learners(counts.sum((0, 1))).clamp_min(1e-6)  # a learner's share may be less than one
         counts = counts[:, mine]
-        loss = -self.every * ((positive + negative) * counts).sum((0, 1)) / pairs.clamp_min(1e-6)  # a share of one
+        loss = -self.every * ((positive + negative) * counts).sum((0, 1)) / pairs
         is_hit = (log_p.detach().argmax(-1) == target) & counts
         return ContrastiveLoss(loss.sum(), is_hit.sum() / counts.sum().clamp_min(1))
 
-    def pairs(self, inputs: Inputs) -> Tensor:
-        """(N): how many (t, k) are in one episode."""
-        return self.pairs_within_episodes(inputs.resets).sum((0, 1))
-
-    def pairs_within_episodes(self, resets: Tensor) -> Tensor:
+    def pairs_within_episodes(self, resets: Tensor, target: Tensor) -> Tensor:
         """(B, T, N): whether t + k is still in the trajectory, and in the episode of t."""
         T = len(resets)
         episode = resets.long().cumsum(0).T  # (B, T)
         t = torch.arange(T, device=resets.device)
         k = torch.arange(1, self.steps + 1, device=resets.device)
-        return (t[:, None] + k < T) & (episode[:, self.targets(resets)] == episode[:, :, None])
-
-    def targets(self, resets: Tensor) -> Tensor:
-        """(T, N): t + k, as far as the trajectory goes."""
-        t = torch.arange(len(resets), device=resets.device)
-        k = torch.arange(1, self.steps + 1, device=resets.device)
-        return (t[:, None] + k).clamp_max(len(resets) - 1)
+        return (t[:, None] + k < T) & (episode[:, target] == episode[:, :, None])

@@ -22,8 +22,7 @@ class Diverged(RuntimeError):
 class Learner:
     """Updates `agent` in place; `version` counts the updates."""
 
-    learners = 1  # that share a batch, each with trajectories of its own
-    share = 1.0  # of the batch that its loss is of: the losses of all who share it add up to that of the whole
+    learners = 1  # that share a batch
 
     def __init__(self, agent: MemoryRecallAgent, config: LearnerConfig):
         self.agent, self.config = agent, config
@@ -47,7 +46,12 @@ class Learner:
         for part in self.optimiser.param_groups:
             part["lr"] = self.config.learning_rate * part["share"] * left
         for _ in range(self.config.updates):
-            metrics = self.gradients(trajectory)
+            loss, metrics = self.loss(trajectory)
+            if not math.isfinite(metrics["loss"]):
+                raise Diverged(f"the loss became {metrics['loss']} at update {self.version + 1}")
+            self.optimiser.zero_grad()
+            loss.backward()
+            self.gather_gradients()
             norms = {name: gradient_norm(part) for name, part in self.agent.named_children()}
             norm = nn.utils.clip_grad_norm_(self.agent.parameters(), self.config.gradient_norm)
             if not math.isfinite(float(norm)):
@@ -58,14 +62,8 @@ class Learner:
         metrics |= {f"gradient_{name}": value for name, value in norms.items()}
         return metrics | {"gradient": float(norm), "learning_rate": self.optimiser.param_groups[0]["lr"]}
 
-    def gradients(self, trajectory: Trajectory) -> Metrics:
-        """Of the loss, left with the weights; what was seen on the way."""
-        loss, metrics = self.loss(trajectory)
-        if not math.isfinite(metrics["loss"]):
-            raise Diverged(f"the loss became {metrics['loss']} at update {self.version + 1}")
-        self.optimiser.zero_grad()
-        loss.backward()
-        return metrics
+    def gather_gradients(self) -> None:
+        """For learners that share a batch."""
 
     def loss(self, trajectory: Trajectory) -> tuple[Tensor, Metrics]:
         """IMPALA's losses and the agent's auxiliary ones, with gradient, and what a user wants to see of them."""
@@ -92,9 +90,9 @@ class Learner:
             auxiliary.turn = self.version
             value, told = auxiliary.loss(output, inputs)
             is_mean_of_sums = config.reduction == "sum" and auxiliary.reduction == "mean"
-            loss = loss + auxiliary.weight * value * (self.share / steps if is_mean_of_sums else 1)
+            loss = loss + auxiliary.weight * value / (steps * self.learners if is_mean_of_sums else 1)
             metrics |= {name: part.item() for name, part in told.items()}
-        loss = loss * (steps if config.reduction == "sum" else self.share)
+        loss = loss * steps
         return loss, metrics | {"loss": loss.item()}
 
     def teacher_weight(self) -> float:

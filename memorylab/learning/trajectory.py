@@ -73,23 +73,6 @@ def named_trajectory(agent: MemoryRecallAgent, named: Mapping[str, Tensor]) -> T
     return Trajectory(inputs, named["actions"], named["log_mu"], recalled, named.get("advice"), state)
 
 
-def some_games(trajectory: Trajectory, games: slice) -> Trajectory:
-    """The same memory, of these games only."""
-
-    def of_steps(part: Tensor) -> Tensor:
-        return part[:, games]
-
-    inputs, actions, log_mu, recalled, advice, state = trajectory
-    return Trajectory(
-        Inputs(*map(of_steps, inputs)),
-        of_steps(actions),
-        of_steps(log_mu),
-        None if recalled is None else type(recalled)(*map(of_steps, recalled)),
-        None if advice is None else of_steps(advice),
-        tuple(part[games] for part in state),
-    )
-
-
 def check_fit(named: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
     """Or one sentence: what was read must have the names and shapes of what it takes the place of."""
     for name, part in expected.items():

@@ -2,7 +2,7 @@
 
 Python runs one thread at a time. An actor makes a hundred small calls a step, and beside a learner in the same process
 each would wait for the other's. Another process has an interpreter of its own; weights and trajectories lie in memory
-that both see, so that nothing is sent but which trajectory is full. That process also helps the learner: see helped.py.
+that both see, so that nothing is sent but which trajectory is full.
 """
 
 import multiprocessing
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import torch.multiprocessing  # so that tensors in shared memory can be handed to a process
+from torch import Tensor
 
+from memorylab.agent.config import AgentConfig
 from memorylab.agent.network import MemoryRecallAgent
 from memorylab.learning.actor import Actor
-from memorylab.learning.learner import Metrics
 from memorylab.learning.trajectory import Episode, Trajectory, part_of
-from memorylab.runtime.helped import Help, Helper
 from memorylab.runtime.interrupt import leave_to_parent
 from memorylab.runtime.protocol import MakeEnv, Stage
 
@@ -87,37 +87,27 @@ class ActingThread:
         self.pool.shutdown()
 
 
-class Helping(Acting):
-    """Plays, and helps the learner."""
-
-    def __init__(self, make_env: MakeEnv, help: Help, trajectories: Sequence[Trajectory], teacher: str):
-        self.helper = Helper(help)
-        super().__init__(make_env, self.helper.agent, trajectories, teacher)
-
-    def learn(self, number: int, version: int, steps: int) -> Metrics:
-        """Its share of that trajectory."""
-        return self.helper.learn(self.trajectories[number], version, steps)
-
-
 class ActingProcess:
-    """Acting, and helping the learner, in a process of its own."""
+    """Acting in a process of its own."""
 
     def __init__(
         self,
         threads: int,
         make_env: MakeEnv,
-        help: Help,
+        agent: MemoryRecallAgent,
         trajectories: Sequence[Trajectory],
         teacher: str,
     ):
+        agent.share_memory()
         for trajectory in trajectories:
             for part in trajectory.state_dict().values():
                 part.share_memory_()
+        weights = [weight.data for weight in agent.parameters()]
         self.pool = ProcessPoolExecutor(
             1,
             multiprocessing.get_context("spawn"),  # a copy of this process might inherit locks that nobody opens
             begin_acting,
-            (threads, make_env, help, trajectories, teacher),
+            (threads, make_env, agent.config, weights, trajectories, teacher),
         )
 
     def submit(self, method: str, *arguments: Any) -> Future:
@@ -129,13 +119,14 @@ class ActingProcess:
         self.pool.shutdown()
 
 
-acting: Helping  # in a process that does nothing else
+acting: Acting  # in a process that does nothing else
 
 
 def begin_acting(
     threads: int,
     make_env: MakeEnv,
-    help: Help,
+    config: AgentConfig,
+    weights: Sequence[Tensor],
     trajectories: Sequence[Trajectory],
     teacher: str,
 ) -> None:
@@ -144,7 +135,10 @@ def begin_acting(
     leave_to_parent()  # the learner decides when to stop
     Thread(target=end_with_parent, daemon=True).start()
     torch.set_num_threads(threads)
-    acting = Helping(make_env, help, trajectories, teacher)
+    agent = MemoryRecallAgent(config)
+    for mine, shared in zip(agent.parameters(), weights, strict=True):
+        mine.data = shared
+    acting = Acting(make_env, agent, trajectories, teacher)
 
 
 def end_with_parent() -> None:

@@ -1,9 +1,9 @@
 """Several learners that share a batch, with PyTorch's distributed package: the update of one learner on the whole.
 
-Each has a share of the games, and its loss is that share of the joint one: the sum of the learners' gradients is the
-joint gradient. Only CPC divides by something that shares differ in, the number of pairs within an episode: the learners
-count those together. Clipping comes after. All begin with the same weights and take the same steps, so they stay the
-same.
+Each has a share of the games. Losses are means over steps, so that the mean of the learners' gradients is the gradient
+of the joint mean, and their sum that of the joint sum. Only CPC divides by something that shares differ in, the number
+of pairs within an episode: the learners count those together. Clipping comes after. All begin with the same weights and
+take the same steps, so they stay the same.
 """
 
 import socket
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, distributed
 
 from memorylab.agent.network import MemoryRecallAgent
-from memorylab.learning.learner import Learner, Metrics
+from memorylab.learning.learner import Learner
 from memorylab.learning.trajectory import Trajectory, named_trajectory
 
 Arrays = dict[str, np.ndarray]
@@ -28,7 +28,7 @@ class DataParallelLearner(Learner):
 
     def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
         """Become one of so many."""
-        self.learners, self.share = learners, 1 / learners
+        self.learners = learners
         if self.agent.device.type == "cuda":
             distributed.init_process_group("nccl", store=store, rank=rank, world_size=learners, timeout=TIMEOUT)
         else:
@@ -39,7 +39,7 @@ class DataParallelLearner(Learner):
                 "gloo", store=store, rank=rank, world_size=learners, timeout=TIMEOUT, pg_options=options
             )
         for auxiliary in self.agent.auxiliary.values():
-            auxiliary.over_batch = lambda count, inputs: self.mean(count(inputs))
+            auxiliary.over_learners = self.mean
 
     def mean(self, part: Tensor) -> Tensor:
         """Over all learners."""
@@ -47,18 +47,15 @@ class DataParallelLearner(Learner):
         distributed.all_reduce(part)
         return part / self.learners
 
-    def gradients(self, trajectory: Trajectory) -> Metrics:
-        """See Learner: of all learners."""
-        metrics = super().gradients(trajectory)
-        if self.learners > 1:
-            self.add_gradients()
-        return metrics
-
-    def add_gradients(self) -> None:
-        """Of all learners, in each of them."""
+    def gather_gradients(self) -> None:
+        """Of all learners: their sum, or their mean."""
+        if self.learners == 1:
+            return
         gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
         joint = torch.cat([gradient.reshape(-1) for gradient in gradients])
         distributed.all_reduce(joint)
+        if self.config.reduction == "mean":
+            joint /= self.learners
         for gradient, part in zip(gradients, joint.split([g.numel() for g in gradients]), strict=True):
             gradient.copy_(part.view(gradient.shape))
 

@@ -1,14 +1,14 @@
 """Actor and learner on one machine, one beside the other or in turns.
 
 Beside: while the learner works on one trajectory the actor plays the next with the weights of before, then both meet.
-Each keeps its share of the cores; on a CPU the actor, who is done first, helps the learner. In turns: each has all
-cores, which is faster where one has far more to do than the other, as with the paper's network on a CPU. Either way
-the order of events is always the same: so is the outcome.
+Each keeps its share of the cores. In turns: each has all of them, which is faster where one has far more to do than the
+other, as with the paper's network on a CPU. Either way nothing is copied but the weights, and the order of events is
+always the same: so is the outcome.
 """
 
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,6 @@ from memorylab.learning.trajectory import Episode
 from memorylab.machine import usable_cores
 from memorylab.runs.config import NO_TEACHER
 from memorylab.runtime.acting import ActingProcess, ActingThread, Played
-from memorylab.runtime.helped import HelpedLearner
 from memorylab.runtime.protocol import (
     Checkpoint,
     Evaluated,
@@ -56,7 +55,8 @@ def shares(threads: int, in_turns: bool) -> Shares:
 
 
 class InProcess:
-    """The Runtime of one machine. A learner that is helped has an actor with a process of its own."""
+    """The Runtime of one machine. Where actor and learner work beside each other on cores of a CPU, the actor has a
+    process of its own."""
 
     def __init__(
         self,
@@ -70,18 +70,14 @@ class InProcess:
         teacher: str = NO_TEACHER,
     ):
         self.learner, self.stopwatch, self.in_turns = learner, stopwatch, in_turns
-        self.trajectories = two_trajectories(learner.agent, unroll, num_envs, teacher)
+        self.own_agent: MemoryRecallAgent = deepcopy(learner.agent)
+        self.trajectories = two_trajectories(self.own_agent, unroll, num_envs, teacher)
         self.waiting: Played | None = None
         share = shares(threads, in_turns)
         torch.set_num_threads(share.learner)
-        self.actor: ActingProcess | ActingThread
-        if isinstance(learner, HelpedLearner):
-            self.own_agent = learner.agent  # its weights change only while the actor is at rest
-            self.actor = ActingProcess(share.actor, make_env, learner.help, self.trajectories, teacher)
-            learner.ask = self.ask_for_help
-        else:
-            self.own_agent = deepcopy(learner.agent)
-            self.actor = ActingThread(share.actor, make_env, self.own_agent, self.trajectories, teacher)
+        has_cores_for_both = threads > 1 and not in_turns and learner.agent.device.type == "cpu"
+        acting = ActingProcess if has_cores_for_both else ActingThread
+        self.actor = acting(share.actor, make_env, self.own_agent, self.trajectories, teacher)
 
     def begin(self, stage: Stage, checkpoint: Checkpoint | None = None) -> None:
         """See Runtime. A cluster's checkpoint holds no games, another version's may hold other ones: new ones begin."""
@@ -136,11 +132,6 @@ class InProcess:
         self.publish()
         return progress
 
-    def ask_for_help(self) -> Future[Metrics]:
-        """With the trajectory that waits, when the next one is played."""
-        assert self.waiting is not None
-        return self.actor.submit("learn", self.waiting.number, self.learner.version, self.learner.steps)
-
     def learn_from(self, played: Played, share_done: float) -> Progress:
         """One update."""
         trajectory = self.trajectories[played.number]
@@ -151,9 +142,7 @@ class InProcess:
 
     @torch.no_grad()
     def publish(self) -> None:
-        """The learner's weights to the actor, who is at rest, if he has his own."""
-        if self.own_agent is self.learner.agent:
-            return
+        """The learner's weights to the actor, who is at rest."""
         for mine, theirs in zip(self.own_agent.parameters(), self.learner.agent.parameters(), strict=True):
             mine.copy_(theirs)
 
@@ -224,9 +213,7 @@ def training_here(
     share = shares(threads, config.in_turns)
     torch.manual_seed(config.seed)
     torch.set_num_threads(share.learner)  # before the weights: their last bits depend on it
-    agent = MemoryRecallAgent(config.agent).to(device)
-    is_helped = threads > 1 and not config.in_turns and agent.device.type == "cpu" and config.num_envs > 1
-    learner = HelpedLearner(agent, config.learner, config.num_envs) if is_helped else Learner(agent, config.learner)
+    learner = Learner(MemoryRecallAgent(config.agent).to(device), config.learner)
     make_env = partial(vector_env, config.game("train"), config.num_envs, threads=share.actor)
     sizes = config.num_envs, config.unroll
     runtime = InProcess(make_env, learner, *sizes, threads, Stopwatch(), config.in_turns, config.teaching_player)

@@ -1,4 +1,4 @@
-"""An actor in a process of its own plays as one in a thread does, helps the learner, and leaves nobody behind."""
+"""An actor in a process of its own plays as one in a thread does, and leaves nobody behind."""
 
 import os
 import signal
@@ -6,15 +6,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tiny_runs import UPDATE, assert_same_run, make_hasty, rows, tiny_config, trained
+from tiny_runs import UPDATE, assert_same_run, make_hasty, tiny_config, trained
 
-from memorylab.learning.learner import Learner
-from memorylab.runs.checkpoints import load_checkpoint
 from memorylab.runtime import in_process
 from memorylab.runtime.acting import ActingProcess, ActingThread
 from memorylab.runtime.in_process import Shares, training_here
@@ -39,44 +36,21 @@ def with_process(config, folder: Path):
         training.close()
 
 
-def test_a_run_that_was_stopped_is_as_one_that_was_not(tmp_path):
+def test_the_same_run_in_a_process_in_a_thread_and_when_it_moves(tmp_path):
     config = tiny_config()  # its curriculum moves on twice
-    with_process(config, tmp_path / "whole")
-    with_process(tiny_config(steps=20 * UPDATE), tmp_path / "stopped")
-    with_process(config, tmp_path / "stopped")
-    assert_same_run(tmp_path / "whole", tmp_path / "stopped")
-
-
-def test_it_learns_as_one_thread_does_also_when_it_moves(tmp_path):
-    """But for the order of sums; the losses, with a teacher and CPC by turns, and the weights."""
-    config = tiny_config(steps=8 * UPDATE, evaluate_every=0)
     trained(config, tmp_path / "thread")
     with_process(config, tmp_path / "process")
-    with_process(replace(config, steps=4 * UPDATE), tmp_path / "moved")
+    assert_same_run(tmp_path / "thread", tmp_path / "process")
+    with_process(tiny_config(steps=20 * UPDATE), tmp_path / "moved")
     trained(config, tmp_path / "moved")
-    expected, _ = load_checkpoint(tmp_path / "thread" / "checkpoints")
-    for name in ("process", "moved"):
-        found, _ = load_checkpoint(tmp_path / name / "checkpoints")
-        assert found.keys() == expected.keys()
-        for part in (part for part in expected if part.startswith("agent.")):
-            assert (found[part] - expected[part]).abs().max() <= 1e-5, part
-        for mine, theirs in zip(
-            rows(tmp_path / name / "metrics.csv"), rows(tmp_path / "thread" / "metrics.csv"), strict=True
-        ):
-            for loss in ("loss", "policy_gradient", "baseline", "entropy", "cpc", "teacher_agreement", "gradient"):
-                assert float(mine[loss]) == pytest.approx(float(theirs[loss]), rel=1e-4, abs=1e-5), loss
+    assert_same_run(tmp_path / "thread", tmp_path / "moved")
 
 
-@pytest.mark.parametrize(
-    ("changes", "threads"),
-    [({"in_turns": True}, 2), ({}, 1), ({"num_envs": 1}, 2)],
-    ids=["in turns", "one core", "one game"],
-)
-def test_who_shares_nothing_needs_no_process(tmp_path, changes, threads):
-    training = training_here(tiny_config(**changes), tmp_path, threads=threads)
-    assert isinstance(training.runtime.actor, ActingThread)
-    assert type(training.runtime.learner) is Learner
-    training.close()
+def test_who_takes_turns_or_has_one_core_needs_no_process(tmp_path):
+    for name, config, threads in (("turns", tiny_config(in_turns=True), 2), ("one", tiny_config(), 1)):
+        training = training_here(config, tmp_path / name, threads=threads)
+        assert isinstance(training.runtime.actor, ActingThread)
+        training.close()
 
 
 def test_what_goes_wrong_there_is_told_here(tmp_path):

@@ -91,6 +91,7 @@ class Learners:
         gpus: float = 0,
     ):
         self.number, self.updates = learners, config.updates
+        self.reduce_loss = sum if config.reduction == "sum" else mean
         group = {"pulse": 1}  # a thread of its own
         as_actor: Any = ray.remote  # whose types know no groups
         remote = as_actor(num_cpus=threads, num_gpus=gpus, concurrency_groups=group)(RemoteLearner)
@@ -128,7 +129,7 @@ class Learners:
         self.weights = results[0][1]
         self.version += self.updates
         metrics = {name: mean(m[name] for m in told) for name in told[0]}
-        return metrics | {"loss": sum(m["loss"] for m in told)}
+        return metrics | {"loss": self.reduce_loss(m["loss"] for m in told)}
 
     def check(self) -> None:
         """LearnerLost if one is dead, or has hung for long."""
