@@ -142,10 +142,12 @@ def for_rare_rewards(config: TrainConfig) -> TrainConfig:
 
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
-    """Spot the Difference: one reward, after a way of hundreds of steps; few moments show what stood in Room 1."""
+    """Spot the Difference: one reward after hundreds of steps. A stage is passed by whoever finds the way, for the way
+    through larger rooms must be learned while the teacher is there; the choice comes after it."""
     config = for_rare_rewards(config)
-    learner = replace(config.learner, learning_rate=1e-3, discount=0.995, entropy_cost=0.0002)
-    return replace(config, agent=replace(config.agent, neighbours=4), learner=learner)
+    learner = replace(config.learner, learning_rate=1e-3, discount=0.995, entropy_cost=0.0001, teacher_steps=2_000_000)
+    agent, curriculum = replace(config.agent, neighbours=4), replace(config.curriculum, share=0.4)
+    return replace(config, agent=agent, learner=learner, curriculum=curriculum)
 
 
 OWN_SETTINGS = {
