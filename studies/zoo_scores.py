@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import tyro
 from tyro.conf import Positional
 
-from memorylab.laboratory.evaluate import Evaluation, evaluated, summed_up
+from memorylab.laboratory.evaluate import evaluated
+from memorylab.laboratory.evaluations import Evaluation, summed_up
 from memorylab.laboratory.zoo import Card, LevelScore, cards, entry, read_card
 from memorylab.learning import load_trained
 from memorylab.tasks.levels import LEVELS

@@ -55,13 +55,14 @@ class Familiar(NamedTuple):
 class FamiliarityStore(EpisodicStore):
     """With the colours that each game has met, in the order in which it met them."""
 
-    def __init__(self, rest: int, num_envs: int, *sizes: int, device: Any = "cpu", dtype: torch.dtype | None = None):
-        super().__init__(num_envs, *sizes, device=device, dtype=dtype)
+    def __init__(self, rest: int, num_envs: int, *sizes: int, **options: Any):
+        super().__init__(num_envs, *sizes, **options)
         self.rest = rest
-        self.colours = torch.zeros(num_envs, 3, KEPT, device=device, dtype=self.k.dtype)
-        self.born = torch.zeros(num_envs, KEPT, device=device, dtype=torch.int64)
-        self.kept = torch.zeros(num_envs, device=device, dtype=torch.int64)  # how many
-        self.clock = torch.zeros(num_envs, device=device, dtype=torch.int64)
+        whole = {"device": self.k.device, "dtype": torch.int64}
+        self.colours = self.k.new_zeros(num_envs, 3, KEPT)
+        self.born = torch.zeros(num_envs, KEPT, **whole)
+        self.kept = torch.zeros(num_envs, **whole)  # how many
+        self.clock = torch.zeros(num_envs, **whole)
         self.update(colours=self.colours, born=self.born, kept=self.kept, clock=self.clock)
 
     def wipe(self, reset: Tensor) -> None:

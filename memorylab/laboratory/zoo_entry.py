@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memorylab.laboratory.evaluate import Evaluation
+from memorylab.laboratory.evaluations import Evaluation
 from memorylab.laboratory.zoo import Card, LevelScore, read_card, write_card
 from memorylab.learning.trained import Trained
 from memorylab.runs import RunFolder

@@ -11,7 +11,8 @@ import torch
 
 from memorylab.cli import main
 from memorylab.laboratory import evaluate as evaluate_module
-from memorylab.laboratory.evaluate import evaluated, summed_up
+from memorylab.laboratory.evaluate import evaluated
+from memorylab.laboratory.evaluations import summed_up
 from memorylab.laboratory.zoo import HEADER, ZOO, cards, entry, markdown_row, names, run_folder
 from memorylab.laboratory.zoo_entry import entry_name
 from memorylab.learning.evaluation import evaluate
