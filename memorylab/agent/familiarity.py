@@ -58,7 +58,7 @@ class FamiliarityStore(EpisodicStore):
     def __init__(self, rest: int, num_envs: int, *sizes: int, **options: Any):
         super().__init__(num_envs, *sizes, **options)
         self.rest = rest
-        whole = {"device": self.k.device, "dtype": torch.int64}
+        whole: dict[str, Any] = {"device": self.k.device, "dtype": torch.int64}
         self.colours = self.k.new_zeros(num_envs, 3, KEPT)
         self.born = torch.zeros(num_envs, KEPT, **whole)
         self.kept = torch.zeros(num_envs, **whole)  # how many

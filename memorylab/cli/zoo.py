@@ -66,7 +66,7 @@ def watched(name: str, folder: Path) -> str:
 
 def nine_levels(trained: Any, name: str, episodes: int) -> list[Any]:
     """A line for each level that is done, and a bar on a terminal."""
-    lab = needs_agent("memorylab.laboratory.evaluate")
+    lab, sums = needs_agent("memorylab.laboratory.evaluate"), needs_agent("memorylab.laboratory.evaluations")
     rows: list[Any] = []
     with progress() as bar:
         work = bar.add_task(name, total=len(LEVELS))
@@ -74,7 +74,7 @@ def nine_levels(trained: Any, name: str, episodes: int) -> list[Any]:
             trained, list(LEVELS), trained.game("train"), (), episodes, EVALUATION_SEED, on_step=bar.refresh
         )
         for of_level in played:
-            (row,) = lab.summed_up(of_level, trained.task.name)
+            (row,) = sums.summed_up(of_level, trained.task.name)
             rows.append(row)
             bar.advance(work)
             errors.print(f"{name} {row.level}: {row.mean:.2f} ({row.low:.2f} to {row.high:.2f})", highlight=False)
