@@ -25,11 +25,13 @@ BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 SHELL = [block for language, block in BLOCKS if not language and not block.startswith("memorylab/")]
 (TREE,) = [block for language, block in BLOCKS if not language and block.startswith("memorylab/")]
 
-TINY_AGENT = "--height 20 --width 24 --embedding-size 8 --hidden-size 8 --key-size 4 --capacity 16 --neighbours 3"
+TINY_AGENT = "--height 20 --width 24 --embedding-size 8 --hidden-size 8 --key-size 4 --capacity 80 --neighbours 3"
 TINY_RUN = f"--steps 40 --num-envs 2 --unroll 10 --threads 1 --scale seconds=1 --cpc-steps 3 {TINY_AGENT}"
 SELDOM = "--evaluate-every 40 --evaluation-episodes 1 --evaluation-levels train"
 LESS = {
     r"--minutes \d+": f"{TINY_RUN} {SELDOM}",
+    r"(?<=familiarity) --steps \d+|(?<=rest 8) --steps \d+": f" {TINY_RUN} {SELDOM}",
+    r"--track tensorboard": f"--track tensorboard --out runs/tracked {TINY_RUN} {SELDOM}",
     r"avm cr --models mra lstm ff --seeds 3 --steps 5000000": f"avm --models lstm ff --seeds 1 {TINY_RUN} {SELDOM}",
     r"trials=25,50,100,200": "trials=25 --episodes 1",
     r"--episodes 500": "--episodes 4",

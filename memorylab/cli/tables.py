@@ -11,7 +11,7 @@ from typing import Any
 import rich
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from memorylab.laboratory.baseline import Baseline
 from memorylab.laboratory.bench import Speed
@@ -129,7 +129,9 @@ def evaluation_table(rows: list[Any]) -> Table:
 
 def zoo_table(rows: list[Card]) -> Table:
     """The agents of the zoo."""
-    table = Table("agent", "taught by", *(right(level.replace("_", " ")) for level in PAPER_LEVELS))
+    table = Table(
+        Column("agent", no_wrap=True), "taught by", *(right(level.replace("_", " ")) for level in PAPER_LEVELS)
+    )
     table.add_column("memory, %", justify="right")
     table.add_column("min", justify="right")
     table.caption = "±: half of a 95 % interval; memory: of train, 0 = forgetting, 100 = remembering player"

@@ -86,5 +86,5 @@ def test_settings_that_cannot_be(changes, said):
 def test_without_the_library_there_is_one_sentence(monkeypatch):
     monkeypatch.delitem(sys.modules, "memorylab.adapters.dm_memorytasks")
     monkeypatch.setitem(sys.modules, "memorylab.envs.dm", None)
-    with pytest.raises(ImportError, match=r"needs dm_env: pip install 'memorylab\[dm\]'"):
+    with pytest.raises(ImportError, match=r"needs dm_env: pip install 'memorylab-rl\[dm\]'"):
         importlib.import_module("memorylab.adapters.dm_memorytasks")

@@ -324,7 +324,7 @@ def trial_task(
         instructions=(*instructions, *GAZE_INSTRUCTIONS),
         counter=("trial", "Trials"),
         curriculum=curriculum,
-        checks={**trial_checks(len(rules.buttons), OFF_PANEL_FRAMES), **(checks or {})},
+        checks={**trial_checks(0 if rules.buttons is None else len(rules.buttons), OFF_PANEL_FRAMES), **(checks or {})},
         **compile_game("a task of trials", name, rules, GameRules(enter, play_frame, draw), players),
         **parts,
     )
