@@ -24,6 +24,7 @@ TASK = "two_doors"
 
 @pytest.fixture(scope="module", autouse=True)
 def _named_by_the_environment():
+    known = dict(gymnasium.registry)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MEMORYLAB_EXTENSIONS", str(EXAMPLE))
         patch.setattr(registry, "added", {})
@@ -32,8 +33,8 @@ def _named_by_the_environment():
         yield
     load_extensions.cache_clear()
     sys.modules.pop("my_task", None)
-    for level in memorylab.LEVELS:
-        gymnasium.registry.pop(f"memorylab/{TASK}_{level}-v0", None)
+    gymnasium.registry.clear()
+    gymnasium.registry.update(known)
 
 
 @pytest.fixture(scope="module")
