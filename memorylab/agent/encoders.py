@@ -89,6 +89,7 @@ class SmallEncoder(Encoder):
     """
 
     smallest_side = 20
+    CONTRAST = 1.0
 
     def __init__(self, height: int, width: int, embedding_size: int):
         super().__init__()
@@ -101,7 +102,11 @@ class SmallEncoder(Encoder):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x of each picture."""
-        return torch.relu(self.layer(self.convolutions(pictures)))
+        return self.finish(self.layer(self.convolutions(self.CONTRAST * pictures if self.CONTRAST != 1 else pictures)))
+
+    def finish(self, raw: Tensor) -> Tensor:
+        """x from what the layer makes of a picture."""
+        return torch.relu(raw)
 
 
 class NormalisedEncoder(SmallEncoder):
@@ -113,10 +118,9 @@ class NormalisedEncoder(SmallEncoder):
 
     CONTRAST = 6.0
 
-    def forward(self, pictures: Tensor) -> Tensor:
-        """x of each picture."""
-        x = self.layer(self.convolutions(self.CONTRAST * pictures))
-        return F.layer_norm(x, x.shape[-1:])
+    def finish(self, raw: Tensor) -> Tensor:
+        """x from what the layer makes of a picture."""
+        return F.layer_norm(raw, raw.shape[-1:])
 
 
 def as_floats(pictures: Tensor, dtype: torch.dtype) -> Tensor:

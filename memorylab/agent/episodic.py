@@ -101,8 +101,11 @@ class EpisodicStore(Store):
         """The same in one call, where the kernels run."""
         lead = len(q), number
         pv, valid = self.pv.new_empty(*lead, self.pv.shape[-1]), torch.empty(lead, dtype=torch.bool)
-        found = Recalled(pv, valid, torch.empty(lead, dtype=torch.int64))
-        given = q.contiguous(), self.k, self.squared_norm, self.pv
+        return self.recall_into(q.contiguous(), Recalled(pv, valid, torch.empty(lead, dtype=torch.int64)))
+
+    def recall_into(self, q: Tensor, found: Recalled) -> Recalled:
+        """The same into tensors that are there."""
+        given = q, self.k, self.squared_norm, self.pv
         recall(*map(array, given), self.next_slot, self.rest, *map(array, found))
         return found
 

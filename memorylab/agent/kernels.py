@@ -44,6 +44,48 @@ def fill_previous(rewards, actions, resets, found):
 
 
 @compiled
+def begin_step(pictures, rewards, actions, resets, h, c, contrast, floats, rows, c_before, M, X):
+    """What a step of B games begins with: floats of its pictures, both flat; of its row [m, h, x, reward, action] all
+    but m and x; and c. Nothing of before where an episode begins."""
+    scale, half = floats.dtype.type(contrast / 255), floats.dtype.type(contrast / 2)
+    for i in range(len(pictures)):
+        floats[i] = pictures[i] * scale - half
+    B, H = h.shape
+    before = M + H + X
+    for b in range(B):
+        rows[b, before:] = 0
+        if resets[b]:
+            rows[b, M : M + H] = 0
+            c_before[b] = 0
+        else:
+            rows[b, M : M + H] = h[b]
+            c_before[b] = c[b]
+            rows[b, before] = min(max(rewards[b], -1), 1)
+            rows[b, before + 1 + actions[b]] = 1
+
+
+@compiled
+def embed(raw, is_normalised, x, rows, first):
+    """x (B, X) from what the encoder's layer made, by ReLU or to mean 0 and variance 1; also into rows[:, first:]."""
+    B, X = raw.shape
+    for b in range(B):
+        mean, variance = raw.dtype.type(0), raw.dtype.type(0)
+        if is_normalised:
+            for i in range(X):
+                mean += raw[b, i]
+            mean /= X
+            for i in range(X):
+                variance += (raw[b, i] - mean) ** 2
+            scale = 1 / np.sqrt(variance / X + 1e-5)
+            for i in range(X):
+                x[b, i] = (raw[b, i] - mean) * scale
+        else:
+            for i in range(X):
+                x[b, i] = max(raw[b, i], 0)
+        rows[b, first : first + X] = x[b]
+
+
+@compiled
 def draw(logits, uniform, actions, log_mu):
     """From each row of logits (B, A) the action at which the sum of probabilities passes uniform, and its log."""
     B, A = logits.shape

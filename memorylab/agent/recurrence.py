@@ -25,12 +25,29 @@ class Reads(NamedTuple):
     epsilon: float
 
 
+class Steps(NamedTuple):
+    """What T steps of B games leave for the way back."""
+
+    past: Tensor  # (T, B, M + H): [m_t, h_(t-1)]
+    gates: Tensor  # (T, B, 4 H)
+    c_before: Tensor  # (T, B, H)
+    tanh_c: Tensor  # (T, B, H)
+    h: Tensor  # (T, B, H)
+    q: Tensor | None = None  # (T, B, D)
+    w: Tensor | None = None  # (T, B, K)
+
+
 class Recurrence(torch.autograd.Function):
     """h, c and w of T steps; see `unroll_lstm`. `reads` are the six parts of Reads, or none."""
 
     @staticmethod
-    def forward(ctx: Any, embedded: Tensor, keep: Tensor, h: Tensor, c: Tensor, weight: Tensor, *reads: Any):
+    def forward(
+        ctx: Any, made: Steps | None, embedded: Tensor, keep: Tensor, h: Tensor, c: Tensor, weight: Tensor, *reads: Any
+    ):
         """One step after the other, everything that the way back needs in tensors of all steps."""
+        ctx.set_materialize_grads(False)
+        if made is not None:
+            return Recurrence.go_on_from(ctx, made, keep, weight, *reads)
         T, B, H = *keep.shape[:2], h.shape[1]
         M = weight.shape[1] - H
         past = embedded.new_empty(T, B, M + H)  # [m_t, h_(t-1)]
@@ -48,8 +65,14 @@ class Recurrence(torch.autograd.Function):
             h = torch.mul(o, torch.tanh(c, out=tanh_c[t]), out=hs[t])
         ctx.save_for_backward(keep, weight, past, gates, c_before, tanh_c)
         ctx.recall = recall
-        ctx.set_materialize_grads(False)
         return hs, c, recall.w if recall else None
+
+    @staticmethod
+    def go_on_from(ctx: Any, made: Steps, keep: Tensor, weight: Tensor, *reads: Any):
+        """From steps that were made before, with these weights."""
+        ctx.save_for_backward(keep, weight, made.past, made.gates, made.c_before, made.tanh_c)
+        ctx.recall = Recall(Reads(*reads), made.past, weight.shape[1] - made.h.shape[-1], made) if reads else None
+        return made.h.detach(), None, None if made.w is None else made.w.detach()
 
     @staticmethod
     @once_differentiable
@@ -74,16 +97,16 @@ class Recurrence(torch.autograd.Function):
             of_c *= keep[t]
         of_weight = of_gates.flatten(0, 1).T @ past.flatten(0, 1)
         of_reads = ctx.recall.gradients(past[..., M:]) if ctx.recall else ()
-        return of_gates, None, of_next_h, of_c, of_weight, *of_reads
+        return None, of_gates, None, of_next_h, of_c, of_weight, *of_reads
 
 
 class Recall:
     """The reads within a Recurrence."""
 
-    def __init__(self, reads: Reads, past: Tensor, size: int):
+    def __init__(self, reads: Reads, past: Tensor, size: int, made: Steps | None = None):
         self.reads, self.size = reads, size
-        self.q = torch.empty_like(reads.q_of_x)
-        self.w = reads.q_of_x.new_empty(reads.valid.shape)
+        self.q = torch.empty_like(reads.q_of_x) if made is None else made.q
+        self.w = reads.q_of_x.new_empty(reads.valid.shape) if made is None else made.w
         self.given = [array(part) for part in (self.q, reads.keys, reads.pv)]
         self.made = [array(part) for part in (self.w, past)]
         self.valid = array(reads.valid)
@@ -111,12 +134,18 @@ class Recall:
 
 
 def unroll_lstm(
-    embedded: Tensor, keep: Tensor, state: tuple[Tensor, ...], weight: Tensor, reads: Reads | None = None
+    embedded: Tensor,
+    keep: Tensor,
+    state: tuple[Tensor, ...],
+    weight: Tensor,
+    reads: Reads | None = None,
+    made: Steps | None = None,
 ) -> tuple[Tensor, tuple[Tensor, ...], Tensor | None]:
     """h (T, B, H), the state after T steps and the weights of the reads.
 
     `embedded` (T, B, 4 H) is what the gates have of the input, `weight` (4 H, M + H) that of [m_t, h_(t-1)], of
-    h_(t-1) alone without reads; `keep` (T, B, 1) is 0 where an episode begins.
+    h_(t-1) alone without reads; `keep` (T, B, 1) is 0 where an episode begins. Of steps that were `made` already, with
+    these weights, only the gradient is left to find.
     """
-    h, c, w = Recurrence.apply(embedded, keep, *state, weight, *(reads or ()))
+    h, c, w = Recurrence.apply(made, embedded, keep, *state, weight, *(reads or ()))
     return h, (h[-1], c), w

@@ -173,7 +173,7 @@ class EnvBatch:
 
     def run(self, function: Any, *arguments: Any) -> None:
         """A compiled function over all games, on all threads."""
-        if not function.signatures:
+        if not function.overloads:
             announce_compiling(self.task.name, function)
             function(*arguments, 0, 0)  # compiled before any game moves: it may be interrupted
         self.pool.run(partial(function, *arguments))

@@ -74,7 +74,7 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         level: str = "train",
         num_envs: int = 1,
         *,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
         threads: int | None = None,
         size: tuple[int, int] = (72, 96),
         stimuli: str | os.PathLike | None = None,
@@ -95,7 +95,7 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.single_action_space = single_action_space(self.batch, continuous)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self.first_seed: int | None = seed
+        self.first_seed = seed
         self.copy = copy
         self.sticks = np.full(self.num_envs, STICKS) if continuous else None
 
@@ -238,7 +238,7 @@ def vector_env(
     spec: GameSpec,
     num_envs: int,
     *,
-    seed: int | None = None,
+    seed: int | Sequence[int] | None = None,
     threads: int | None = None,
     copy: bool = False,
     **scale: Any,

@@ -10,6 +10,7 @@ from torch import Tensor
 from memorylab.agent.controllers import State
 from memorylab.agent.kernels import array, draw, suits
 from memorylab.agent.network import Inputs, MemoryRecallAgent, Output
+from memorylab.agent.tape import Tape, fits
 from memorylab.learning.trajectory import Episode, Trajectory, check_fit, empty_trajectory, part_of
 from memorylab.runs.config import NO_TEACHER
 
@@ -39,55 +40,88 @@ class Choice(NamedTuple):
     log_mu: Tensor  # their log-probability
 
 
-def drawn(logits: Tensor, generator: torch.Generator) -> Choice:
+class Share(NamedTuple):
+    """The games of one actor among several that play one batch."""
+
+    first: int
+    total: int  # of the batch
+
+    def of(self, uniform: Tensor, num_envs: int) -> Tensor:
+        """Its part of what is drawn for all: so nobody's choices depend on who plays which games."""
+        return uniform[self.first : self.first + num_envs]
+
+
+def drawn(logits: Tensor, generator: torch.Generator, share: Share | None = None, into: Choice | None = None) -> Choice:
     """Actions by the policy's probabilities."""
-    uniform = torch.rand(len(logits), generator=generator, device=logits.device)
+    total = share.total if share else len(logits)
+    uniform = torch.rand(total, generator=generator, device=logits.device)
+    uniform = share.of(uniform, len(logits)) if share else uniform
+    if into is None:
+        into = Choice(torch.empty_like(uniform, dtype=torch.int64), torch.empty_like(uniform, dtype=logits.dtype))
     if suits(logits):
-        choice = Choice(torch.empty(len(logits), dtype=torch.int64), torch.empty_like(uniform, dtype=logits.dtype))
-        draw(*map(array, (logits, uniform, *choice)))
-        return choice
+        draw(*map(array, (logits, uniform, *into)))
+        return into
     log_pi = logits.log_softmax(-1)
     passed = log_pi.double().exp().cumsum(-1)
-    actions = (passed <= uniform[:, None]).sum(-1).clamp_max(logits.shape[-1] - 1)
-    return Choice(actions, log_pi.gather(-1, actions[:, None])[:, 0])
+    into.actions.copy_((passed <= uniform[:, None]).sum(-1).clamp_max(logits.shape[-1] - 1))
+    into.log_mu.copy_(log_pi.gather(-1, into.actions[:, None])[:, 0])
+    return into
+
+
+class Place(NamedTuple):
+    """Where step t of a trajectory is recorded."""
+
+    t: int
+    choice: Choice
+    coming: Inputs  # what is met in the next step
+    tape: Tape | None
 
 
 class Player:
     """An agent in the middle of its games: its working memory, its store, what it met last."""
 
-    def __init__(self, env: BatchedEnv, agent: MemoryRecallAgent, seed: int):
-        self.env, self.agent = env, agent
+    def __init__(self, env: BatchedEnv, agent: MemoryRecallAgent, seed: int, share: Share | None = None):
+        self.env, self.agent, self.share = env, agent, share
         num_envs = env.num_envs
         self.generator = torch.Generator(agent.device).manual_seed(seed)
         self.state = agent.initial_state(num_envs)
         self.store = agent.new_store(num_envs)
         pictures, _ = env.reset()
-        self.inputs = Inputs(
-            self.tensor(pictures),
-            torch.zeros(num_envs, dtype=agent.dtype, device=agent.device),
-            torch.zeros(num_envs, dtype=torch.int64, device=agent.device),
-            torch.ones(num_envs, dtype=torch.bool, device=agent.device),
+        self.inputs = self.new_inputs()
+        self.inputs.pictures.copy_(torch.from_numpy(pictures))
+        self.inputs.resets.fill_(True)
+
+    def new_inputs(self) -> Inputs:
+        """Room for what is met in a step."""
+        c, num_envs, device = self.agent.config, self.env.num_envs, self.agent.device
+        return Inputs(
+            torch.zeros(num_envs, c.height, c.width, 3, dtype=torch.uint8, device=device),
+            torch.zeros(num_envs, dtype=self.agent.dtype, device=device),
+            torch.zeros(num_envs, dtype=torch.int64, device=device),
+            torch.zeros(num_envs, dtype=torch.bool, device=device),
         )
 
-    def tensor(self, array: np.ndarray) -> Tensor:
-        """A copy on the agent's device: the environment will rewrite its own."""
-        return torch.from_numpy(array).to(self.agent.device, copy=True)
-
-    def play(self, out: Tensor | None = None) -> tuple[Inputs, Output, Choice, list[Episode]]:
-        """One step: what was met, what the agent made of it, what it chose, and which episodes ended by that. The
-        pictures that come of it are `out`, if it is given, and are met in the next step."""
+    def play(self, place: Place | None = None) -> tuple[Inputs, Output, Choice, list[Episode]]:
+        """One step: what was met, what the agent made of it, what it chose, and which episodes ended by that."""
         inputs = self.inputs
-        output, self.state = self.agent.step(inputs, self.state, self.store)
-        actions, log_mu = drawn(output.logits, self.generator)
-        target = out.numpy() if out is not None and out.device.type == "cpu" else None
-        pictures, rewards, terminated, truncated, info = self.env.step(actions.cpu().numpy(), out=target)
+        if place is None or place.tape is None:
+            output, self.state = self.agent.step(inputs, self.state, self.store)
+        else:
+            output, self.state = place.tape.step(place.t, inputs, self.state, self.store)
+        choice = drawn(output.logits, self.generator, self.share, place.choice if place else None)
+        self.inputs = place.coming if place else self.new_inputs()
+        return inputs, output, choice, self.advance(choice.actions, self.inputs)
+
+    def advance(self, actions: Tensor, coming: Inputs) -> list[Episode]:
+        """What comes of the actions, and which episodes end by them."""
+        out = coming.pictures.numpy() if self.agent.device.type == "cpu" else None
+        pictures, rewards, terminated, truncated, info = self.env.step(actions.cpu().numpy(), out=out)
         if out is None:
-            out = self.tensor(pictures)
-        elif target is None:
-            out.copy_(torch.from_numpy(pictures))
-        rewards = self.tensor(rewards).to(self.agent.dtype)
-        self.inputs = Inputs(out, rewards, actions, self.tensor(terminated | truncated))
-        return inputs, output, Choice(actions, log_mu), finished(info)
+            coming.pictures.copy_(torch.from_numpy(pictures))
+        coming.rewards.copy_(torch.from_numpy(rewards))
+        coming.actions.copy_(actions)
+        coming.resets.copy_(torch.from_numpy(terminated | truncated))
+        return finished(info)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint."""
@@ -141,13 +175,15 @@ class Actor:
         seed: int = 0,
         teacher: str = NO_TEACHER,
         trajectories: Sequence[Trajectory] = (),
+        share: Share | None = None,
     ):
         self.agent, self.unroll, self.teacher = agent, unroll, teacher
         self.version = 0
-        self.player = Player(env, agent, seed)
+        self.player = Player(env, agent, seed, share)
         self.now, self.last = trajectories or two_trajectories(agent, unroll, env.num_envs, teacher)
         self.advised = np.zeros(env.num_envs, np.int64)
-        self.coming = torch.empty_like(self.now.inputs.pictures[0])  # after the last step, for the next trajectory
+        self.coming = self.player.new_inputs()  # after the last step, for the next trajectory
+        self.places = {id(each): self.places_of(each) for each in (self.now, self.last)}
         self.state_before_last_step: State | None = None
 
     @torch.no_grad()
@@ -161,6 +197,8 @@ class Actor:
     def collect(self) -> Rollout:
         """The next T steps."""
         self.now, self.last = self.last, self.now
+        if self.now.tape is not None:
+            self.now.tape.take_weights()
         episodes = []
         if self.state_before_last_step is None:
             self.begin_with(self.player.state)
@@ -168,23 +206,35 @@ class Actor:
         else:
             self.begin_with(self.state_before_last_step)
             self.carry_over()
+            self.repeat_last_step()
         for t in range(1, self.unroll + 1):
             self.state_before_last_step = self.player.state
             episodes += self.record(t)
         return Rollout(self.now, episodes, self.version)
 
+    def places_of(self, trajectory: Trajectory) -> list[Place]:
+        """Of its steps. What follows the last one belongs to a trajectory that a learner may still read: it is copied
+        there later."""
+        met = [Inputs(*(part[t] for part in trajectory.inputs)) for t in range(1, self.unroll + 1)]
+        choices = zip(trajectory.actions.unbind(), trajectory.log_mu.unbind(), strict=True)
+        return [
+            Place(t, Choice(*choice), coming, trajectory.tape)
+            for t, (choice, coming) in enumerate(zip(choices, [*met, self.coming], strict=True))
+        ]
+
     def record(self, t: int) -> list[Episode]:
-        """Step t. The pictures that follow are drawn into their own row; only those after the last step, which belong
-        to a trajectory that a learner may still read, are copied there later."""
-        rows = self.now.inputs.pictures
-        if self.now.advice is not None:  # before the games move on
+        """Step t."""
+        now, place = self.now, self.places[id(self.now)][t]
+        if now.advice is not None:  # before the games move on
             self.player.env.act(self.teacher, self.advised)
-            self.now.advice[t] = torch.from_numpy(self.advised)
-        inputs, output, choice, episodes = self.player.play(rows[t + 1] if t < self.unroll else self.coming)
-        parts = per_step(inputs, *choice, output.recalled)
-        targets = [all_steps[t] for all_steps in per_step(*self.now[:4])]
-        drawn_in_place = int(inputs.pictures.data_ptr() == rows[t].data_ptr())  # pictures are the first
-        torch._foreach_copy_(targets[drawn_in_place:], parts[drawn_in_place:])
+            now.advice[t] = torch.from_numpy(self.advised)
+        inputs, output, _, episodes = self.player.play(place)
+        if t < 2:  # all others were met where they are recorded
+            for part, rows in zip(inputs, now.inputs, strict=True):
+                rows[t].copy_(part)
+        if output.recalled is not None and not is_there(output.recalled, now.recalled):
+            for part, rows in zip(output.recalled, now.recalled, strict=True):
+                rows[t].copy_(part)
         return episodes
 
     def begin_with(self, state: State) -> None:
@@ -196,6 +246,12 @@ class Actor:
         """The last step of one trajectory is the first of the next."""
         for before, after in zip(per_step(*self.last[:5]), per_step(*self.now[:5]), strict=True):
             after[0] = before[-1]
+
+    def repeat_last_step(self) -> None:
+        """With the weights of now, if the tape is to keep it: what it recalled and chose then, it does not anew."""
+        if self.now.tape is not None:
+            inputs = Inputs(*(part[0] for part in self.now.inputs))
+            _, self.player.state = self.now.tape.step(0, inputs, self.now.state, None)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Everything but the games themselves, for a checkpoint between two trajectories."""
@@ -220,6 +276,13 @@ def two_trajectories(agent: MemoryRecallAgent, unroll: int, num_envs: int, teach
     return [empty_trajectory(agent, unroll, num_envs, teacher != NO_TEACHER) for _ in range(2)]
 
 
+def taped_trajectory(agent: MemoryRecallAgent, unroll: int, num_envs: int, teacher: str) -> list[Trajectory]:
+    """One for both turns of an actor whose learner waits for it, with a tape if the agent's parts are such as fit."""
+    room = empty_trajectory(agent, unroll, num_envs, teacher != NO_TEACHER)
+    tape = Tape(agent, unroll + 1, num_envs, room.recalled) if fits(agent) else None
+    return 2 * [room._replace(tape=tape)]
+
+
 def per_step(
     inputs: Inputs,
     actions: Tensor,
@@ -229,3 +292,8 @@ def per_step(
 ) -> list[Tensor]:
     """Everything that has one entry a step."""
     return [*inputs, actions, log_mu, *(recalled or ()), *([] if advice is None else [advice])]
+
+
+def is_there(recalled: tuple[Tensor, ...], rows: tuple[Tensor, ...]) -> bool:
+    """Whether it was recalled into its trajectory."""
+    return recalled[0].untyped_storage().data_ptr() == rows[0].untyped_storage().data_ptr()

@@ -115,9 +115,6 @@ class TrainConfig:
     """T: steps per trajectory."""
     steps: int = 1_000_000_000
     """Agent steps after which training ends."""
-    in_turns: bool = False
-    """Act and learn in turns, each with all cores, rather than side by side: faster on a CPU where learning is far
-    heavier than acting."""
     evaluate_every: int = 1_000_000
     """Agent steps between evaluations on the true levels; 0 for none."""
     evaluation_episodes: int = 64

@@ -45,13 +45,13 @@ class Learner:
         left = max(1.0 - progress, 0.0) if self.config.schedule == "linear" else 1.0
         for part in self.optimiser.param_groups:
             part["lr"] = self.config.learning_rate * part["share"] * left
-        for _ in range(self.config.updates):
-            loss, metrics = self.loss(trajectory)
-            if not math.isfinite(metrics["loss"]):
-                raise Diverged(f"the loss became {metrics['loss']} at update {self.version + 1}")
+        for number in range(self.config.updates):
+            loss, metrics = self.loss(trajectory if number == 0 else trajectory._replace(tape=None))
             self.optimiser.zero_grad()
             loss.backward()
-            self.gather_gradients()
+            self.gather_gradients()  # before anybody stops: others wait there
+            if not math.isfinite(metrics["loss"]):
+                raise Diverged(f"the loss became {metrics['loss']} at update {self.version + 1}")
             norms = {name: gradient_norm(part) for name, part in self.agent.named_children()}
             norm = nn.utils.clip_grad_norm_(self.agent.parameters(), self.config.gradient_norm)
             if not math.isfinite(float(norm)):
@@ -68,7 +68,10 @@ class Learner:
     def loss(self, trajectory: Trajectory) -> tuple[Tensor, Metrics]:
         """IMPALA's losses and the agent's auxiliary ones, with gradient, and what a user wants to see of them."""
         config, inputs = self.config, trajectory.inputs
-        output, _ = self.agent.unroll(inputs, trajectory.state, trajectory.recalled)
+        if trajectory.tape is not None:
+            output = trajectory.tape.unroll(inputs, trajectory.state)
+        else:
+            output, _ = self.agent.unroll(inputs, trajectory.state, trajectory.recalled)
         rl = actor_critic(
             output.logits[:-1],
             trajectory.actions[:-1],

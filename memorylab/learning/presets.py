@@ -47,7 +47,6 @@ def paper(task: str) -> TrainConfig:
         preset="paper",
         num_envs=num_envs,
         unroll=unroll,
-        in_turns=True,
         agent=AgentConfig(
             hidden_size=hidden,
             cpc_steps=cpc_steps,

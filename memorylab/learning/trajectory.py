@@ -8,6 +8,7 @@ from torch import Tensor
 
 from memorylab.agent.controllers import State
 from memorylab.agent.network import Inputs, MemoryRecallAgent
+from memorylab.agent.tape import Tape
 
 
 class Episode(NamedTuple):
@@ -32,6 +33,7 @@ class Trajectory(NamedTuple):
     recalled: Any  # (T + 1, B, ...): what the memory reads found, a NamedTuple of the memory's own, or None
     advice: Tensor | None  # (T + 1, B) int64: what a teacher would have chosen at t; None without one
     state: State  # working memory before the first step
+    tape: Tape | None = None  # the forward pass of these steps, if it was kept and its weights are still the agent's
 
     def state_dict(self) -> dict[str, Tensor]:
         """By name, for a checkpoint or a message; nothing here grows with the memory's capacity."""

@@ -62,8 +62,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def in_words_of_now(config: dict[str, Any]) -> dict[str, Any]:
     """Earlier versions said `games` for num_envs, had one auxiliary loss at most, by name, a memory or not, a
-    curriculum over one keyword, and the model that was asked for, whatever its parts."""
+    curriculum over one keyword, the model that was asked for, whatever its parts, and a say in whether acting and
+    learning take turns."""
     config = {"num_envs" if name == "games" else name: value for name, value in config.items()}
+    config.pop("in_turns", None)
     if isinstance(config.get("curriculum"), dict) and "keyword" in config["curriculum"]:
         curriculum = dict(config["curriculum"])
         keyword = curriculum.pop("keyword")

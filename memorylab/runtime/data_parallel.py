@@ -1,9 +1,10 @@
-"""Several learners that share a batch, with PyTorch's distributed package: the update of one learner on the whole.
+"""Several learners that share a batch: the update of one learner on the whole.
 
 Each has a share of the games. Losses are means over steps, so that the mean of the learners' gradients is the gradient
 of the joint mean, and their sum that of the joint sum. Only CPC divides by something that shares differ in, the number
 of pairs within an episode: the learners count those together. Clipping comes after. All begin with the same weights and
-take the same steps, so they stay the same.
+take the same steps, so they stay the same. Where they are on several machines, PyTorch's distributed package adds up;
+the cores of one machine have `runtime/crew.py`.
 """
 
 import socket
@@ -23,12 +24,40 @@ Arrays = dict[str, np.ndarray]
 TIMEOUT = timedelta(minutes=5)
 
 
-class DataParallelLearner(Learner):
+class SharingLearner(Learner):
+    """One of several; all make the same updates."""
+
+    def share_with(self, learners: int) -> None:
+        """Be one of so many from now on."""
+        self.learners = learners
+        for auxiliary in self.agent.auxiliary.values():
+            auxiliary.over_learners = self.mean
+
+    def total(self, part: Tensor) -> Tensor:
+        """The sum over all learners, each of which calls this with its own; `part` may be lost."""
+        raise NotImplementedError
+
+    def mean(self, part: Tensor) -> Tensor:
+        """Over all learners."""
+        return self.total(part.to(self.agent.dtype, copy=True)) / self.learners
+
+    def gather_gradients(self) -> None:
+        """Of all learners: their sum, or their mean."""
+        if self.learners == 1:
+            return
+        gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
+        joint = self.total(torch.cat([gradient.reshape(-1) for gradient in gradients]))
+        if self.config.reduction == "mean":
+            joint /= self.learners
+        for gradient, part in zip(gradients, joint.split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(part.view(gradient.shape))
+
+
+class DataParallelLearner(SharingLearner):
     """Call `join` in every process before the first update."""
 
     def join(self, store: distributed.Store, rank: int, learners: int, host: str) -> None:
         """Become one of so many."""
-        self.learners = learners
         if self.agent.device.type == "cuda":
             distributed.init_process_group("nccl", store=store, rank=rank, world_size=learners, timeout=TIMEOUT)
         else:
@@ -38,26 +67,12 @@ class DataParallelLearner(Learner):
             distributed.init_process_group(
                 "gloo", store=store, rank=rank, world_size=learners, timeout=TIMEOUT, pg_options=options
             )
-        for auxiliary in self.agent.auxiliary.values():
-            auxiliary.over_learners = self.mean
+        self.share_with(learners)
 
-    def mean(self, part: Tensor) -> Tensor:
-        """Over all learners."""
-        part = part.to(self.agent.dtype, copy=True)
+    def total(self, part: Tensor) -> Tensor:
+        """See SharingLearner."""
         distributed.all_reduce(part)
-        return part / self.learners
-
-    def gather_gradients(self) -> None:
-        """Of all learners: their sum, or their mean."""
-        if self.learners == 1:
-            return
-        gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
-        joint = torch.cat([gradient.reshape(-1) for gradient in gradients])
-        distributed.all_reduce(joint)
-        if self.config.reduction == "mean":
-            joint /= self.learners
-        for gradient, part in zip(gradients, joint.split([g.numel() for g in gradients]), strict=True):
-            gradient.copy_(part.view(gradient.shape))
+        return part
 
 
 def serve_store(host: str) -> tuple[distributed.TCPStore, int]:

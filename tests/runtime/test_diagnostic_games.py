@@ -13,7 +13,7 @@ from memorylab.learning.config import LearnerConfig
 from memorylab.learning.evaluation import play_episodes
 from memorylab.learning.learner import Learner
 from memorylab.learning.stopwatch import Stopwatch
-from memorylab.runtime.in_process import InProcess
+from memorylab.runtime.one_process import OneProcess
 from memorylab.runtime.protocol import Stage
 
 
@@ -110,7 +110,7 @@ def score_after(
     agent = MemoryRecallAgent(replace(model_config(model, base), **settings.pop("parts", {})))
     unroll = settings.pop("unroll")
     config = LearnerConfig(adam_epsilon=1e-8, gradient_norm=1.0, reduction="mean", **settings)
-    runtime = InProcess(
+    runtime = OneProcess(
         lambda seed: env, Learner(agent, config), env.num_envs, unroll, threads=1, stopwatch=Stopwatch()
     )
     runtime.begin(Stage({}, seed=0))

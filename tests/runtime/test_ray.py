@@ -29,6 +29,7 @@ from memorylab.learning.evaluation import evaluation_seed, play_episodes
 from memorylab.learning.stopwatch import Stopwatch
 from memorylab.learning.trained import load_trained
 from memorylab.runs.checkpoints import checkpoints, load_checkpoint
+from memorylab.runtime import in_process
 from memorylab.runtime import training as module
 from memorylab.runtime.command import parting_words, train
 from memorylab.runtime.interrupt import AskedToEnd
@@ -113,7 +114,8 @@ def kill_node(cluster: Cluster, node_id: str) -> None:
             each.process.kill()
 
 
-def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path):
+def test_one_actor_gives_the_weights_of_one_process(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(in_process, "takes_turns", lambda device: False)  # an actor of a cluster plays on
     config = tiny_config(**QUIET)
     trained(config, tmp_path / "here")
     done = ray_run(config, tmp_path / "ray")

@@ -65,7 +65,7 @@ def test_what_cannot_be_slimmed(run, tmp_path, capsys):
 def odd_agent():
     config = preset_config("vgb", "lstm+mem", "paper")
     agent = replace(config.agent, controller="transformer", settings={"transformer.window": 16})
-    return replace(config, agent=agent, in_turns=False, scale=("side=15",), evaluation_levels=("train",))
+    return replace(config, agent=agent, scale=("side=15",), evaluation_levels=("train",))
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,12 @@ class RayRuntime:
         pool: ActorPool,
         trajectories: int,
         stopwatch: Stopwatch,
-        in_turns: bool = False,
         max_lag: int = 10**9,
         owns_cluster: bool = False,
         room: Room | None = None,
     ):
         self.learner, self.pool, self.trajectories = learner, pool, trajectories
-        self.stopwatch, self.in_turns, self.max_lag = stopwatch, in_turns, max_lag
+        self.stopwatch, self.max_lag = stopwatch, max_lag
         self.owns_cluster, self.room = owns_cluster, room or Room(0)
         self.ready: list[Arrival] = []
         self.dropped = 0
@@ -69,8 +68,7 @@ class RayRuntime:
             waiting = len(self.ready)
             batch, self.ready = self.ready[: self.trajectories], self.ready[self.trajectories :]
             lags = [self.learner.version - arrival.note.version for arrival in batch]
-            if not self.in_turns:
-                self.let_play()
+            self.let_play()
             with self.stopwatch("learning"):
                 metrics = self.learner.update([arrival.trajectory for arrival in batch], share_done)
             if metrics is not None:

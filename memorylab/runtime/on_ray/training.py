@@ -39,7 +39,7 @@ def training_on_ray(
     pool = ActorPool(envs_of_actor(c, o), c.agent, c.unroll, o.actors, c.teaching_player)
     lag = o.lag_bound(c)
     room = Room(threads * o.learners + 1 + (c.evaluate_every > 0), o.learner_gpus * o.learners)
-    runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), c.in_turns, lag, owns_cluster, room)
+    runtime = RayRuntime(learners, pool, trajectories, Stopwatch(), lag, owns_cluster, room)
     return Training(c, folder, runtime, RayEvaluator(c, runtime), tell)
 
 
