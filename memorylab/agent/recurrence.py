@@ -105,8 +105,8 @@ class Recall:
 
     def __init__(self, reads: Reads, past: Tensor, size: int, made: Steps | None = None):
         self.reads, self.size = reads, size
-        self.q = torch.empty_like(reads.q_of_x) if made is None else made.q
-        self.w = reads.q_of_x.new_empty(reads.valid.shape) if made is None else made.w
+        self.q: Tensor = torch.empty_like(reads.q_of_x) if made is None else made.q  # type: ignore[assignment]
+        self.w: Tensor = reads.q_of_x.new_empty(reads.valid.shape) if made is None else made.w  # type: ignore[assignment]
         self.given = [array(part) for part in (self.q, reads.keys, reads.pv)]
         self.made = [array(part) for part in (self.w, past)]
         self.valid = array(reads.valid)

@@ -1,9 +1,10 @@
 """The forward pass of acting, kept for learning.
 
-Where acting and learning take turns, the learner's first half is what the actor has just done: the same network with the
-same weights over the same steps. A tape has room for everything that the way back needs of a trajectory. Acting fills it
-row by row, in few calls, and learning begins with the backward pass. It knows the agents that train on CPUs: the small
-encoders and the LSTM, with whatever memory; any other is unrolled anew.
+Where acting and learning take turns, the learner's first half is what the actor has just done: the same network with
+the same weights over the same steps. A tape has room for everything that the way back needs of a trajectory. Acting
+fills it row by row, in few calls, and learning begins with the backward pass. It knows the agents that train on CPUs:
+the small encoders and the LSTM, with the paper's memory, one whose queries have nothing of h, or none; any other is
+unrolled anew.
 """
 
 from typing import Any, cast
@@ -56,8 +57,10 @@ class Tape:
         self.contrast, self.is_normalised = agent.encoder.CONTRAST, type(agent.encoder) is NormalisedEncoder
         self.reads_by_step = type(agent.read) is EpisodicMemory
         if self.reads_by_step:
-            self.q, self.w = self.zeros(c.key_size), self.zeros(agent.read.neighbours)
-            self.keys = self.zeros(agent.read.neighbours, c.key_size)
+            neighbours = cast(EpisodicMemory, agent.read).neighbours
+            self.q, self.w, self.keys = (
+                self.zeros(*size) for size in ((c.key_size,), (neighbours,), (neighbours, c.key_size))
+            )
         self.views = [self.views_of(t) for t in range(steps)]
 
     def zeros(self, *size: int) -> Tensor:
@@ -88,12 +91,12 @@ class Tape:
     @torch.no_grad()
     def take_weights(self) -> None:
         """As the steps need them; anew for every trajectory."""
-        agent, past = self.agent, self.M + self.H
+        agent = self.agent
         layer, lstm = agent.encoder.layer, cast(LSTM, agent.controller)
         self.kernels = [(part.weight, part.bias) for part in self.convolutions]
         self.layer, self.layer_bias = self.by_place(layer.weight).T.contiguous(), layer.bias
         self.of_row_bias = lstm.of_input.bias
-        self.of_row = torch.cat([lstm.of_past.weight, lstm.of_input.weight], 1).T.contiguous()
+        self.of_row = torch.cat([cast(nn.Linear, lstm.of_past).weight, lstm.of_input.weight], 1).T.contiguous()
         self.of_h = torch.cat([agent.policy.weight, agent.baseline.weight]).T.contiguous()
         self.of_h_bias = torch.cat([agent.policy.bias, agent.baseline.bias])
         if self.reads_by_step:
@@ -109,7 +112,7 @@ class Tape:
     # --- acting
 
     def step(self, t: int, inputs: Inputs, state: State, store: Store | None) -> tuple[Output, State]:
-        """Step t of B games, without gradient. Reads and writes `store`; without one, reads what step t of the trajectory recalled."""
+        """Step t of B games, without gradient. Reads and writes `store`, or reads what was recalled before."""
         see = self.views[t]
         self.encode(see, inputs, state)
         found = self.recall(t, see, inputs, store)
@@ -181,7 +184,7 @@ class Tape:
         embedded = KnownLinear.apply(self.gates, prior, lstm.of_input.weight, lstm.of_input.bias)
         keep = (~inputs.resets)[:, :, None].to(x.dtype)
         made = Steps(self.rows[..., :past], self.gates, self.c_before, self.tanh_c, self.h)
-        weight, reads, weights = lstm.of_past.weight, None, None
+        weight, reads, weights = cast(nn.Linear, lstm.of_past).weight, None, None
         if self.reads_by_step:
             memory = cast(EpisodicMemory, agent.read)
             made = made._replace(q=self.q, w=self.w)

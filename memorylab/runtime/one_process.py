@@ -1,9 +1,9 @@
 """Actor and learner in one process, in turns or one beside the other.
 
 In turns, on a CPU: a trajectory is played, then learned from, with the same weights, so that what acting computed need
-not be computed again (`agent/tape.py`). Beside each other, on a GPU: while the learner works on one trajectory the actor
-plays the next with the weights of before, then both meet. Either way the order of events is always the same: so is the
-outcome.
+not be computed again (`agent/tape.py`). Beside each other, on a GPU: while the learner works on one trajectory the
+actor plays the next with the weights of before, then both meet. Either way the order of events is always the same: so
+is the outcome.
 """
 
 import sys

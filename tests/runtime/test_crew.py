@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from dataclasses import replace
 from pathlib import Path
 
@@ -101,8 +102,7 @@ def test_all_stop_where_one_diverges():
     crew = Crew(replace(config, learner=replace(config.learner, learning_rate=1e30)), TWO)
     crew.begin(STAGE)
     with pytest.raises(Diverged):
-        for _ in range(20):
-            crew.advance(0.0)
+        deque((crew.advance(0.0) for _ in range(20)), maxlen=0)
     crew.close()
 
 
