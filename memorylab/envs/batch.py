@@ -171,6 +171,14 @@ class EnvBatch:
         """What a scripted player does now, written to `actions`."""
         self.run(self.task.players[player], self.records, actions)
 
+    def advise(self, teacher: str, advice: np.ndarray) -> None:
+        """What a scripted player does now, or all that the task's own advice finds good, as bits of `advice`."""
+        if teacher in self.task.players:
+            self.act(teacher, advice)
+            np.left_shift(1, advice, out=advice)
+        else:
+            self.run(self.task.advice, self.records, advice)
+
     def run(self, function: Any, *arguments: Any) -> None:
         """A compiled function over all games, on all threads."""
         if not function.overloads:

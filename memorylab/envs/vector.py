@@ -216,6 +216,10 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """What a scripted player would do in the games as they stand, written to `actions`, int64."""
         self.batch.act(player, actions)
 
+    def advise(self, teacher: str, advice: np.ndarray) -> None:
+        """What a teacher finds good in the games as they stand, as bits of `advice`, int64: action a is bit a."""
+        self.batch.advise(teacher, advice)
+
     def get_state(self) -> np.ndarray:
         """Every game as it stands, as bytes: `set_state` goes on from there, bit for bit."""
         return stamped(self.batch)

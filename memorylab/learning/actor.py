@@ -28,8 +28,8 @@ class BatchedEnv(Protocol):
         """Pictures, rewards, terminated, truncated, info; the pictures are drawn into `out` if it is given."""
         ...
 
-    def act(self, player: str, actions: np.ndarray) -> None:
-        """What a scripted player would do in the games as they stand, written to `actions`."""
+    def advise(self, teacher: str, advice: np.ndarray) -> None:
+        """What a teacher finds good in the games as they stand, written to `advice`: action a is bit a."""
         ...
 
 
@@ -226,7 +226,7 @@ class Actor:
         """Step t."""
         now, place = self.now, self.places[id(self.now)][t]
         if now.advice is not None:  # before the games move on
-            self.player.env.act(self.teacher, self.advised)
+            self.player.env.advise(self.teacher, self.advised)
             now.advice[t] = torch.from_numpy(self.advised)
         inputs, output, _, episodes = self.player.play(place)
         if t < 2:  # all others were met where they are recorded

@@ -46,7 +46,9 @@ class LearnerConfig:
     teacher_weight: float = 1.0
     """Of the cross-entropy to what the teacher would do, at the first step, if there is a --teacher."""
     teacher_steps: int = 300_000
-    """Agent steps over which that weight falls to zero."""
+    """Agent steps over which that weight falls."""
+    teacher_floor: float = 0.0
+    """What it falls to: a little holds a skill that rare rewards alone would lose again."""
     rho_bar: float = 1.0
     """V-trace: where importance ratios are clipped."""
     c_bar: float = 1.0
@@ -61,7 +63,9 @@ class LearnerConfig:
     def __post_init__(self):
         at_least(self, 1, "updates", "teacher_steps", "cpc_every")
         above(self, 0, "learning_rate", "gradient_norm", "rho_bar", "c_bar", "adam_epsilon", "rmsprop_epsilon")
-        at_least(self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share", "teacher_weight")
+        at_least(
+            self, 0, "entropy_cost", "baseline_cost", "cpc_weight", "read_share", "teacher_weight", "teacher_floor"
+        )
         at_least(self, 0, "rec_image_cost", "rec_action_cost", "rec_reward_cost")
         for name in ("discount", "rmsprop_decay"):
             if not 0 <= getattr(self, name) < 1:
@@ -135,8 +139,9 @@ class TrainConfig:
 
     @property
     def teaching_player(self) -> str:
-        """The scripted player that teaches; NO_TEACHER if none does."""
-        return find_task(self.task).teacher if self.teacher == SKILLS else self.teacher
+        """The scripted player that teaches, or SKILLS where a task has advice of its own; NO_TEACHER if none does."""
+        task = find_task(self.task)
+        return task.teacher if self.teacher == SKILLS and task.advice is None else self.teacher
 
     def game(self, level: str) -> GameSpec:
         """What is played on a level."""

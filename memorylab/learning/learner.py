@@ -99,8 +99,9 @@ class Learner:
         return loss, metrics | {"loss": loss.item()}
 
     def teacher_weight(self) -> float:
-        """Falls in a line, to zero after `teacher_steps`."""
-        return self.config.teacher_weight * max(1 - self.steps / self.config.teacher_steps, 0.0)
+        """Falls in a line for `teacher_steps`."""
+        left = max(1 - self.steps / self.config.teacher_steps, 0.0)
+        return self.config.teacher_floor + (self.config.teacher_weight - self.config.teacher_floor) * left
 
     @torch.no_grad()
     def measures(self, rl: ActorCritic, output: Output) -> Metrics:

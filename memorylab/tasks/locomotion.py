@@ -120,15 +120,19 @@ def walked_task(
     report: Mapping[str, str],
     checks: Mapping[str, Check] | None = None,
     skill: Any = None,
+    advise: Any = None,
     **parts: Any,
 ) -> Task:
     """A task that is walked through, from its rules; `checks` are those of its own fields; `skill` is another
-    `forget`, whose habits are better to imitate; `parts` are fields of Task."""
+    `forget`, whose habits are better to imitate; `advise` tells all actions, as bits, that a good walker could take who
+    remembers nothing; `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
     compiled = compile_game("a walked task", name, rules, GameRules(enter, play_frame, draw), players)
     if skill is not None:
         compiled["players"]["skilled"] = bind(forgetting, rules._replace(forget=skill), f"{name}_skilled")
         compiled["teacher"] = "skilled"
+    if advise is not None:
+        compiled["advice"] = bind(forgetting, rules._replace(forget=advise), f"{name}_advice")
     usual: dict[str, Any] = {"engine": "unity", "build_view": build_plain_view, "load_stimuli": load_nothing(name)}
     return Task(
         name=name,

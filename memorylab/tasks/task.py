@@ -54,6 +54,7 @@ class Task:
     curriculum: tuple[Mapping[str, Any], ...] = ()  # stages before the true level, easiest first, as scale keywords
     curriculum_share: float = 0.8  # of the remembering player's score passes a stage
     teacher: str = "forgetting"  # the player from whom skills are learned: what it does can be seen or remembered
+    advice: Callable[..., None] | None = None  # instead of one: all actions that serve the skill, as bits
     checks: Mapping[str, Any] = field(default_factory=dict)  # field of the record -> Check, see tasks/checks.py
     card_step: int = 0  # the step of an episode that shows the task best
 

@@ -289,3 +289,14 @@ def guess(game):
 def forget(game):
     """The same way as one who remembers, to a block that is guessed."""
     return go_and_touch(game, guess(game))
+
+
+@jit
+def advise(game):
+    """As bits: the way to any of the blocks; in Room 1 one may also look round, as long as there is more to see."""
+    actions = 0
+    for block in range(game.blocks):
+        actions |= 1 << go_and_touch(game, block)
+    if game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1:
+        actions |= 1 << LOOK_RIGHT
+    return actions

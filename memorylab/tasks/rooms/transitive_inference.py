@@ -161,6 +161,12 @@ def forget(game):
     return go_to_side(game, side_draw(game, GUESSES, game.choices, 2))
 
 
+@jit
+def advise(game):
+    """As bits: the way to either stand."""
+    return 1 << go_to_side(game, LEFT) | 1 << go_to_side(game, RIGHT)
+
+
 TASK = walked_task(
     name="transitive_inference",
     title="Transitive Inference",
@@ -174,6 +180,7 @@ TASK = walked_task(
     stimuli={"train": ", ".join(TRAIN_COLOURS), "holdout": ", ".join(HOLDOUT_COLOURS)},
     family="rooms",
     rules=WalkedRules(begin_episode, play, remember, forget),
+    advise=advise,
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,
