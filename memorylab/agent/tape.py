@@ -81,7 +81,8 @@ class Tape:
             "floats": self.floats[t], "first": self.first[t], "second": self.second[t], "features": self.features[t],
             "raw": self.raw[t], "row": row, "gates": gates, "if": gates[:, : 2 * H], "i": i, "f": f, "g": g, "o": o,
             "c_before": self.c_before[t], "tanh_c": self.tanh_c[t], "h": self.h[t], "heads": self.heads[t],
-            "x": self.x[t], "hx": row[:, self.M : past + self.X], "m": row[:, : self.M],
+            "logits": self.heads[t, :, :-1], "baseline": self.heads[t, :, -1], "x": self.x[t],
+            "hx": row[:, self.M : past + self.X], "m": row[:, : self.M],
         }  # fmt: skip
         arrays = {f"{name}_array": array(tensors[name]) for name in ("raw", "x", "row", "c_before")}
         pixels = {"pixels_array": array(tensors["floats"].permute(0, 2, 3, 1)).reshape(-1)}
@@ -120,8 +121,7 @@ class Tape:
         if store is not None:
             cast(Any, self.agent.read).write(store, see["x"], see["h"])
         torch.addmm(self.of_h_bias, see["h"], self.of_h, out=see["heads"])
-        logits, baseline = see["heads"][:, :-1], see["heads"][:, -1]
-        return Output(logits, baseline, see["x"], see["h"], found, None), (see["h"], c_t)
+        return Output(see["logits"], see["baseline"], see["x"], see["h"], found, None), (see["h"], c_t)
 
     def encode(self, see: dict[str, Any], inputs: Inputs, state: State) -> None:
         """x_t; reward and action before it, h and c before it, where no episode begins."""

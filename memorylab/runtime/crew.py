@@ -70,18 +70,18 @@ class Meeting:
         """Who watches, watches from its own process."""
         return {**self.__dict__, "watch": nobody_asks}
 
-    def total(self, part: Tensor) -> Tensor:
+    def total(self, parts: Sequence[Tensor]) -> Tensor:
         """The sum of all hands' parts, in the same order for all."""
-        room = self.rooms[self.count % 2, :, : part.numel()]
+        room = self.rooms[self.count % 2, :, : sum(part.numel() for part in parts)]
         self.count += 1
-        room[self.hand] = part.flatten()
+        torch.cat([part.reshape(-1) for part in parts], out=room[self.hand])
         self.ring()
         for _ in range(len(self.bells) - 1):
             while not self.bells[self.hand].acquire(timeout=LOOK_SECONDS):
                 self.watch()
             if self.failed:
                 raise Parted("another process of this run failed")
-        return room.sum(0).view(part.shape)
+        return room.sum(0)
 
     def ring(self) -> None:
         """For all others."""
@@ -100,9 +100,9 @@ class CrewLearner(SharingLearner):
 
     meeting: Meeting
 
-    def total(self, part: Tensor) -> Tensor:
+    def total(self, parts: Sequence[Tensor]) -> Tensor:
         """See SharingLearner."""
-        return self.meeting.total(part)
+        return self.meeting.total(parts)
 
 
 def make_hand(config: TrainConfig, number: int, size: CrewSize, meeting: Meeting, stopwatch: Stopwatch) -> OneProcess:

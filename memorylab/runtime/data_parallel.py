@@ -10,6 +10,7 @@ the cores of one machine have `runtime/crew.py`.
 import socket
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import cast
 
 import numpy as np
 import torch
@@ -33,24 +34,24 @@ class SharingLearner(Learner):
         for auxiliary in self.agent.auxiliary.values():
             auxiliary.over_learners = self.mean
 
-    def total(self, part: Tensor) -> Tensor:
-        """The sum over all learners, each of which calls this with its own; `part` may be lost."""
+    def total(self, parts: Sequence[Tensor]) -> Tensor:
+        """The sum over all learners, each of which calls this with its own parts; one after the other, flat."""
         raise NotImplementedError
 
     def mean(self, part: Tensor) -> Tensor:
         """Over all learners."""
-        return self.total(part.to(self.agent.dtype, copy=True)) / self.learners
+        return self.total([part.to(self.agent.dtype)]).view(part.shape) / self.learners
 
     def gather_gradients(self) -> None:
         """Of all learners: their sum, or their mean."""
         if self.learners == 1:
             return
-        gradients = [p.grad for p in self.agent.parameters() if p.grad is not None]
-        joint = self.total(torch.cat([gradient.reshape(-1) for gradient in gradients]))
+        weights = [weight for weight in self.agent.parameters() if weight.grad is not None]
+        joint = self.total([cast(Tensor, weight.grad) for weight in weights])
         if self.config.reduction == "mean":
             joint /= self.learners
-        for gradient, part in zip(gradients, joint.split([g.numel() for g in gradients]), strict=True):
-            gradient.copy_(part.view(gradient.shape))
+        for weight, part in zip(weights, joint.split([weight.numel() for weight in weights]), strict=True):
+            cast(Tensor, weight.grad).copy_(part.view(weight.shape))
 
 
 class DataParallelLearner(SharingLearner):
@@ -69,10 +70,11 @@ class DataParallelLearner(SharingLearner):
             )
         self.share_with(learners)
 
-    def total(self, part: Tensor) -> Tensor:
+    def total(self, parts: Sequence[Tensor]) -> Tensor:
         """See SharingLearner."""
-        distributed.all_reduce(part)
-        return part
+        joint = torch.cat([part.reshape(-1) for part in parts])
+        distributed.all_reduce(joint)
+        return joint
 
 
 def serve_store(host: str) -> tuple[distributed.TCPStore, int]:

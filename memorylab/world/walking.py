@@ -187,6 +187,13 @@ def step_towards(game, x, z):
 
 
 @jit
+def without_turning(actions):
+    """Of several ways to go, as bits, those that are in view, if any is."""
+    ahead = actions & ~(1 << LOOK_RIGHT)
+    return ahead if ahead else actions
+
+
+@jit
 def steer_towards(game, x, z, behind=HALF_VIEW):
     """The same for one who goes by what pictures show: what is farther to the left or right than `behind` is turned to
     by the right always, and only what is clearly off is steered at."""

@@ -45,7 +45,7 @@ from memorylab.world.gaze import (
     inside,
     turn,
 )
-from memorylab.world.jit import bind, jit
+from memorylab.world.jit import jit
 from memorylab.world.rng import side_draw, uniform
 from memorylab.world.room import draw_room
 
@@ -280,20 +280,6 @@ def forgetting(games, actions, start, stop):
             actions[i] = look_towards_centre(game)
 
 
-def advising(games, advice, start, stop):
-    """How to look, as bits of actions: where memory is needed, towards any of the buttons."""
-    for i in range(start, stop):
-        game = games[i]
-        if game.phase != CHOOSE:
-            advice[i] = 1 << look_towards_centre(game)
-        elif rules.needs_memory(game):
-            advice[i] = 0
-            for button in range(len(rules.buttons)):
-                advice[i] |= 1 << look_towards_button(game, rules.buttons, button)
-        else:
-            advice[i] = 1 << look_towards_button(game, rules.buttons, game.correct)
-
-
 def random(games, actions, start, stop):
     """Every action is equally likely, at every step anew."""
     for i in range(start, stop):
@@ -340,5 +326,5 @@ def trial_task(
         curriculum=curriculum,
         checks={**trial_checks(0 if rules.buttons is None else len(rules.buttons), OFF_PANEL_FRAMES), **(checks or {})},
         **compile_game("a task of trials", name, rules, GameRules(enter, play_frame, draw), players),
-        **{"advice": bind(advising, rules, name), **parts},
+        **parts,
     )

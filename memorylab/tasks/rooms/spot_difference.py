@@ -30,6 +30,7 @@ from memorylab.world.walking import (
     touched_box,
     turn_towards,
     walk,
+    without_turning,
 )
 
 MAX_BLOCKS = (MAX_BOXES - 2) // 2
@@ -293,10 +294,12 @@ def forget(game):
 
 @jit
 def advise(game):
-    """As bits: the way to any of the blocks; in Room 1 one may also look round, as long as there is more to see."""
+    """As bits: the way to Room 2, or a look round in Room 1 first; there, the way to any block, but to turn only if no
+    way is in view: else turning for ever would do."""
+    if game.z < room_2_south(game) + 0.4:
+        more_to_see = game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1
+        return 1 << go_and_touch(game, 0) | more_to_see << LOOK_RIGHT
     actions = 0
     for block in range(game.blocks):
         actions |= 1 << go_and_touch(game, block)
-    if game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1:
-        actions |= 1 << LOOK_RIGHT
-    return actions
+    return without_turning(actions)

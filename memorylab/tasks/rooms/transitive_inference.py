@@ -18,7 +18,7 @@ from memorylab.world.building import build_hall, put_box, put_oval
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
 from memorylab.world.rng import below, below_unmarked, shuffled, side_draw
-from memorylab.world.walking import steer_towards, touched_box, walk
+from memorylab.world.walking import steer_towards, touched_box, walk, without_turning
 
 SCALE = np.dtype([("objects", "i4"), ("frames", "i4")])
 LONGEST = 10  # as many colours as each half holds
@@ -164,7 +164,7 @@ def forget(game):
 @jit
 def advise(game):
     """As bits: the way to either stand."""
-    return 1 << go_to_side(game, LEFT) | 1 << go_to_side(game, RIGHT)
+    return without_turning(1 << go_to_side(game, LEFT) | 1 << go_to_side(game, RIGHT))
 
 
 TASK = walked_task(
