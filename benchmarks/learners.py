@@ -32,7 +32,7 @@ WARM_UP_SECONDS = 3.0
 
 SAME = "AVM's true training level, 36 x 48 pictures, small encoder of 128 units, LSTM of 128, Adam, float32 on the CPU"
 DIFFERS = (
-    "memorylab LSTM: V-trace, 32 games x 25 steps, each learned from once; it also sees the last action and reward",
+    "memorylab LSTM: V-trace, 32 or 64 games x 25 steps, each learned from once; it also sees the last action and reward",
     "memorylab MRA: the same with an episodic memory and CPC",
     "Sample Factory: APPO (PPO's clipped loss), rollouts of 32 steps, each learned from once",
     "PPO-LSTM: rollouts of 128 steps in 4 minibatches, each learned from four times or once",
@@ -56,6 +56,7 @@ BATCHED = {"batched_sampling": True, "num_envs_per_worker": 1, "worker_num_split
 IN_ONE_PROCESS = {"serial_mode": True, "async_rl": False, **BATCHED}
 LEARNERS = {
     "memorylab LSTM": Learner("memorylab", ("lstm",)),
+    "memorylab LSTM, 64 games": Learner("memorylab", ("lstm", "64")),
     "memorylab MRA": Learner("memorylab", ("mra",)),
     f"Sample Factory, usual: {CORES} workers, 16 games each": sample_factory(1, CORES, 1024, num_envs_per_worker=16),
     "PPO-LSTM, usual: 32 games, 4 epochs": Learner("ppo_lstm", ("32", "4")),

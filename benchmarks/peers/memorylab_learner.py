@@ -1,4 +1,4 @@
-"""Our laptop preset on AVM: `memorylab_learner.py MODEL` prints after each update from how many steps it learned."""
+"""Our laptop preset on AVM: `memorylab_learner.py MODEL [GAMES]` prints after each update from how many steps it learned."""
 
 import sys
 import tempfile
@@ -10,11 +10,11 @@ from memorylab.learning.presets import preset_config
 from memorylab.runtime.in_process import training_here
 
 
-def main(model: str) -> None:
+def main(model: str, games: str = "32") -> None:
     config = preset_config("avm", model)
     # The peers have the small encoder and no curriculum, so that all play the true level.
     agent = replace(config.agent, encoder="small")
-    config = replace(config, agent=agent, evaluate_every=0, curriculum=CurriculumConfig())
+    config = replace(config, agent=agent, num_envs=int(games), evaluate_every=0, curriculum=CurriculumConfig())
     training = training_here(config, Path(tempfile.mkdtemp()) / "run")
     steps = 0
     while True:
@@ -24,5 +24,5 @@ def main(model: str) -> None:
         print(steps, flush=True)
 
 
-if __name__ == "__main__":  # not in the actor's process
+if __name__ == "__main__":  # not in the other cores' processes
     main(*sys.argv[1:])
