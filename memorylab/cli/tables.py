@@ -32,19 +32,33 @@ def right(header: str) -> Any:
 def print_table(table: Table, console: Console | None = None) -> None:
     """As wide as it is, or as narrow as the terminal."""
     console = console or rich.get_console()
-    is_wide = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum > console.width
-    console.print(narrowed(table) if is_wide else table)
+    console.print(table if full_width(table, console) <= console.width else narrowed(table, console))
 
 
-def narrowed(table: Table) -> Table:
-    """Without lines; numbers and the words above them stay whole, names are folded."""
+def narrowed(table: Table, console: Console) -> Table:
+    """Without lines; numbers and the words above them stay whole, names are folded if nothing else helps."""
     table.box, table.padding, table.pad_edge, table.show_edge = None, (0, 1, 0, 0), False, False
+    for keeps_cells in (True, False):
+        for column in table.columns:
+            column.overflow = "fold"
+            if column.justify == "right":
+                column.width = number_width(column, keeps_cells)
+        if full_width(table, console) <= console.width:
+            return table
     for column in table.columns:
-        column.overflow = "fold"
-        if column.justify == "right":
-            words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
-            column.width = max(map(len, words), default=1)
+        column.no_wrap = False
     return table
+
+
+def number_width(column: Column, keeps_cells: bool) -> int:
+    """Of its longest word; of its longest cell, if cells are to stay on one line."""
+    words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
+    return max(map(len, (*words, *map(str, column.cells)) if keeps_cells else words), default=1)
+
+
+def full_width(table: Table, console: Console) -> int:
+    """In columns of a terminal that has enough of them."""
+    return console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
 
 
 @contextmanager
@@ -137,7 +151,7 @@ def zoo_table(rows: list[Card]) -> Table:
     table.caption = "±: half of a 95 % interval; memory: of train, 0 = forgetting, 100 = remembering player"
     for card in rows:
         scores = (card.score(level) for level in PAPER_LEVELS)
-        short = (f"{score.mean:.3g}±{score.high - score.mean:.2g}" for score in scores)
+        short = (f"{score.mean:.3g} ±{score.high - score.mean:.2g}" for score in scores)
         memory, minutes = card.score("train").memory_score, card.minutes
         percent, time = ("" if number is None else f"{number:.0f}" for number in (memory, minutes))
         table.add_row(card.name, card.teacher if card.taught else "nobody", *short, percent, time)

@@ -18,13 +18,16 @@ from memorylab.cli.tables import (
     print_rows,
     print_table,
     progress,
+    scores_table,
     settings_table,
     speed_table,
+    zoo_table,
 )
 from memorylab.laboratory.baseline import Baseline
 from memorylab.laboratory.bench import Speed
 from memorylab.laboratory.evaluations import Evaluation
 from memorylab.laboratory.settings import Setting
+from memorylab.laboratory.zoo import cards
 from memorylab.web.store import HumanScore
 
 AVM = "arbitrary_visuomotor_mapping"
@@ -76,6 +79,8 @@ NARROW = [
     evaluation_table(
         [Evaluation(12000, "holdout_extrapolate", "", "", 64, 40.125, 38.525, 41.535, 300.0, 179.97, 160.5)]
     ),
+    zoo_table(cards()),
+    scores_table(cards()[0]),
 ]
 
 
