@@ -3,6 +3,7 @@
 import csv as csv_module
 import io
 import json as json_module
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -132,13 +133,18 @@ def evaluation_table(rows: list[Any]) -> Table:
     for row in rows:
         table.add_row(
             row.level,
-            f"{row.keyword} {row.value}".strip() or "as the level says",
+            scale_of(row) or "as the level says",
             f"{row.mean:.3f}",
-            f"{row.low:.3f} to {row.high:.3f}",
+            "" if math.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}",  # of one episode there is none
             *("" if value is None else f"{value:.1f}" for value in (row.human_normalised, row.memory_score)),
             str(row.episodes),
         )
     return table
+
+
+def scale_of(row: Any) -> str:
+    """What was swept, or changed, or both."""
+    return row.value if row.value.startswith(f"{row.keyword}=") else f"{row.keyword} {row.value}".strip()
 
 
 def zoo_table(rows: list[Card]) -> Table:
@@ -208,5 +214,11 @@ def as_csv(rows: Sequence[Any]) -> str:
 
 
 def as_json(rows: Sequence[Any]) -> str:
-    """A list of objects."""
-    return json_module.dumps([asdict(row) for row in rows], indent=2) + "\n"
+    """A list of objects. What is no number is null: NaN is Python's word, and no other program reads it."""
+    plain = [{name: None if is_nan(value) else value for name, value in asdict(row).items()} for row in rows]
+    return json_module.dumps(plain, indent=2) + "\n"
+
+
+def is_nan(value: Any) -> bool:
+    """Whether it is the number that is none."""
+    return isinstance(value, float) and math.isnan(value)
