@@ -181,7 +181,7 @@ MISTAKES = {
     "play --task chess": "unknown task 'chess'",
     "play --task avm --scale trails=3": "has no keyword 'trails' (did you mean trials?)",
     "play --port 70000": "--port must be from 0 (any free one) to 65535, not 70000",
-    "play --host 300.1.1.1": "cannot listen on 300.1.1.1, port 8400: Name or service not known; give another --host",
+    "play --host 203.0.113.9": "Cannot assign requested address; give another --host",
     "play --port http": "--port must be a whole number, not 'http'",
     "play --scores FILE": "FILE is not a file of human scores",
     "play --scores /sys/scores.db": "cannot write in the folder /sys: Permission denied",
