@@ -51,6 +51,7 @@ wheel: .venv-build/ready
 	.venv-wheel/bin/python -I tests/step_every_task.py
 
 # The oldest versions that pyproject.toml allows; a newer Python has no wheels of some, and what they call is deprecated.
+lowest: export NUMBA_CACHE_DIR := $(CURDIR)/.venv-lowest/compiled
 lowest:
 	rm -rf build .venv-lowest
 	$(LOWEST_PYTHON) -m venv .venv-lowest

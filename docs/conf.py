@@ -37,6 +37,7 @@ autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["stable_baselines3"]  # which the site is made without
 autosummary_generate = True
 templates_path = ["templates"]
 exclude_patterns = ["templates"]

@@ -37,6 +37,14 @@ def test_the_page_lists_what_is_exported(module):
             assert inspect.getdoc(symbol), f"{module}.{name} has no docstring"
 
 
+def test_docstrings_of_whatever_is_exported_are_on_the_site():
+    """But for the parts of which a task is built, each of which the page of names tells in full."""
+    reference = (Path(__file__).parent.parent / "docs" / "reference.md").read_text().split()
+    parts = re.compile(r"memorylab\.(world|tasks\.)")
+    rooms = {module for module, names in LISTED.items() if names and not parts.match(module)}
+    assert {module for module in reference if module.startswith("memorylab")} == rooms
+
+
 def test_what_can_be_exported_is_exported():
     """Else `__all__` would be no promise."""
     assert [room for room in ROOMS if not hasattr(importlib.import_module(f"memorylab.{room}"), "__all__")] == []

@@ -1,6 +1,7 @@
 """`memorylab VERB ...`: finds the verb and hands it the rest."""
 
 import os
+import re
 import select
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from memorylab.tasks.task import short_names
 from memorylab.version import __version__
 
 VERBS: dict[str, Verb] = {**suite.VERBS, **training.VERBS, **laboratory.VERBS, **zoo.VERBS, **pages.VERBS}
+NO_MEMORY = re.compile(r"tried to allocate (\d+) bytes")  # PyTorch's words
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 
 
@@ -63,7 +65,10 @@ def told(problem: BaseException) -> str:
     """In one sentence; of a file that cannot be read or written, its place and the reason."""
     if isinstance(problem, OSError) and problem.filename is not None and problem.strerror:
         return f"{problem.filename} cannot be used: {problem.strerror}"
-    return " ".join(str(problem).split()) or type(problem).__name__
+    text = " ".join(str(problem).split()) or type(problem).__name__
+    if wanted := NO_MEMORY.search(text):
+        return f"there is not enough memory: {int(wanted[1]) / 1e9:,.0f} GB were asked for at once"
+    return text
 
 
 def nobody_reads() -> bool:

@@ -39,7 +39,7 @@ def play(
         raise ValueError("--stimuli and --scale need --task: they are those of one task")
     game = None if task is None else own_game(task, "train", stimuli and stimuli.resolve(), scale)
     check_writable(scores.parent)
-    needs_web("memorylab.web.server").check_port(port)  # before the file of scores is made
+    needs_web("memorylab.web.server").check_address(host, port)  # before the file of scores is made
     needs_web("memorylab.web.commands").play(game, scores, host, port)
 
 

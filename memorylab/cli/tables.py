@@ -3,6 +3,7 @@
 import csv as csv_module
 import io
 import json as json_module
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -32,19 +33,33 @@ def right(header: str) -> Any:
 def print_table(table: Table, console: Console | None = None) -> None:
     """As wide as it is, or as narrow as the terminal."""
     console = console or rich.get_console()
-    is_wide = console.measure(table, options=console.options.update(max_width=WIDEST)).maximum > console.width
-    console.print(narrowed(table) if is_wide else table)
+    console.print(table if full_width(table, console) <= console.width else narrowed(table, console))
 
 
-def narrowed(table: Table) -> Table:
-    """Without lines; numbers and the words above them stay whole, names are folded."""
+def narrowed(table: Table, console: Console) -> Table:
+    """Without lines; numbers and the words above them stay whole, names are folded if nothing else helps."""
     table.box, table.padding, table.pad_edge, table.show_edge = None, (0, 1, 0, 0), False, False
+    for keeps_cells in (True, False):
+        for column in table.columns:
+            column.overflow = "fold"
+            if column.justify == "right":
+                column.width = number_width(column, keeps_cells)
+        if full_width(table, console) <= console.width:
+            return table
     for column in table.columns:
-        column.overflow = "fold"
-        if column.justify == "right":
-            words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
-            column.width = max(map(len, words), default=1)
+        column.no_wrap = False
     return table
+
+
+def number_width(column: Column, keeps_cells: bool) -> int:
+    """Of its longest word; of its longest cell, if cells are to stay on one line."""
+    words = [word for cell in (column.header, *column.cells) for word in str(cell).split()]
+    return max(map(len, (*words, *map(str, column.cells)) if keeps_cells else words), default=1)
+
+
+def full_width(table: Table, console: Console) -> int:
+    """In columns of a terminal that has enough of them."""
+    return console.measure(table, options=console.options.update(max_width=WIDEST)).maximum
 
 
 @contextmanager
@@ -118,13 +133,18 @@ def evaluation_table(rows: list[Any]) -> Table:
     for row in rows:
         table.add_row(
             row.level,
-            f"{row.keyword} {row.value}".strip() or "as the level says",
+            scale_of(row) or "as the level says",
             f"{row.mean:.3f}",
-            f"{row.low:.3f} to {row.high:.3f}",
+            "" if math.isnan(row.low) else f"{row.low:.3f} to {row.high:.3f}",  # of one episode there is none
             *("" if value is None else f"{value:.1f}" for value in (row.human_normalised, row.memory_score)),
             str(row.episodes),
         )
     return table
+
+
+def scale_of(row: Any) -> str:
+    """What was swept, or changed, or both."""
+    return row.value if row.value.startswith(f"{row.keyword}=") else f"{row.keyword} {row.value}".strip()
 
 
 def zoo_table(rows: list[Card]) -> Table:
@@ -137,7 +157,7 @@ def zoo_table(rows: list[Card]) -> Table:
     table.caption = "±: half of a 95 % interval; memory: of train, 0 = forgetting, 100 = remembering player"
     for card in rows:
         scores = (card.score(level) for level in PAPER_LEVELS)
-        short = (f"{score.mean:.3g}±{score.high - score.mean:.2g}" for score in scores)
+        short = (f"{score.mean:.3g} ±{score.high - score.mean:.2g}" for score in scores)
         memory, minutes = card.score("train").memory_score, card.minutes
         percent, time = ("" if number is None else f"{number:.0f}" for number in (memory, minutes))
         table.add_row(card.name, card.teacher if card.taught else "nobody", *short, percent, time)
@@ -194,5 +214,11 @@ def as_csv(rows: Sequence[Any]) -> str:
 
 
 def as_json(rows: Sequence[Any]) -> str:
-    """A list of objects."""
-    return json_module.dumps([asdict(row) for row in rows], indent=2) + "\n"
+    """A list of objects. What is no number is null: NaN is Python's word, and no other program reads it."""
+    plain = [{name: None if is_nan(value) else value for name, value in asdict(row).items()} for row in rows]
+    return json_module.dumps(plain, indent=2) + "\n"
+
+
+def is_nan(value: Any) -> bool:
+    """Whether it is the number that is none."""
+    return isinstance(value, float) and math.isnan(value)

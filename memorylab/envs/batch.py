@@ -92,7 +92,7 @@ class EnvBatch:
         """One seed a game, exact to the last bit: a game that is given none goes on with the one that follows."""
         if seed is None and not self.begun:
             seed = drawn_seed()
-        if isinstance(seed, (int, np.integer)):
+        if seed is not None and not isinstance(seed, (Sequence, np.ndarray)):
             check_seed(seed)
             return np.array([seed_of_game(np.uint64(seed), i) for i in range(self.num_envs)], np.uint64)
         given = [None] * self.num_envs if seed is None else seed

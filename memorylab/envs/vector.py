@@ -234,8 +234,9 @@ class MemoryVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise RuntimeError("this environment is closed")
 
     def close_extras(self, **_: Any) -> None:
-        """As Gymnasium asks: the threads end."""
-        self.batch.pool.dismiss()
+        """As Gymnasium asks: the threads end. Older ones ask it also of what a mistake kept from being made."""
+        if hasattr(self, "batch"):
+            self.batch.pool.dismiss()
 
 
 def vector_env(

@@ -64,7 +64,7 @@ def train_options(arguments: Sequence[str]) -> TrainOptions:
     if sum(word.partition("=")[0] == "--task" for word in rest) > 1:
         raise ValueError("name the task once: a run is of one task")
     chosen, others = peeked(rest)
-    if chosen.task is None and not {"-h", "--help"} & {*rest}:
+    if not chosen.task and not {"-h", "--help"} & {*rest}:
         raise ValueError("name the task first, such as: memorylab train avm --minutes 60")
     default = TrainOptions(preset_config(chosen.task or "avm", chosen.model, chosen.preset))
     return parsed(TrainOptions, others, "memorylab train TASK", default=default)
@@ -142,6 +142,8 @@ def check_options(options: TrainOptions) -> None:
         raise ValueError(f"--checkpoint-minutes must be 0 or more, not {options.checkpoint_minutes:g}")
     if options.threads is not None and options.threads < 1:
         raise ValueError(f"--threads must be 1 or more, not {options.threads}")
+    if options.config.evaluate_every and not options.config.evaluation_levels:
+        raise ValueError("--evaluation-levels needs one level or more; --evaluate-every 0 plays no evaluations")
     check_trackers(options.track)
     check_device(options.device)
     check_runtime(options)

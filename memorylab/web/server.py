@@ -1,5 +1,6 @@
 """Serving an application: to this machine only, or behind a token."""
 
+import errno
 import ipaddress
 import secrets
 import socket
@@ -35,7 +36,8 @@ def bound(host: str, port: int) -> socket.socket:
         server.listen()  # the link works from the moment it is printed
     except OSError as problem:
         server.close()
-        raise ValueError(f"cannot listen on {host}, port {port}: {problem.strerror}; give another --port") from problem
+        other = "--host" if isinstance(problem, socket.gaierror) or problem.errno == errno.EADDRNOTAVAIL else "--port"
+        raise ValueError(f"cannot listen on {host}, port {port}: {problem.strerror}; give another {other}") from problem
     return server
 
 
@@ -43,6 +45,12 @@ def check_port(port: int) -> None:
     """Or one sentence."""
     if not 0 <= port < 65536:
         raise ValueError(f"--port must be from 0 (any free one) to 65535, not {port}")
+
+
+def check_address(host: str, port: int) -> None:
+    """Or one sentence: it can be listened on."""
+    check_port(port)
+    bound(host, port).close()
 
 
 def serve(app: ASGIApp, host: str, port: int, title: str) -> None:

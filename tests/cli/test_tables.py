@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import dataclass
+from math import nan
 
 import pytest
 from rich.console import Console
@@ -18,13 +19,16 @@ from memorylab.cli.tables import (
     print_rows,
     print_table,
     progress,
+    scores_table,
     settings_table,
     speed_table,
+    zoo_table,
 )
 from memorylab.laboratory.baseline import Baseline
 from memorylab.laboratory.bench import Speed
 from memorylab.laboratory.evaluations import Evaluation
 from memorylab.laboratory.settings import Setting
+from memorylab.laboratory.zoo import cards
 from memorylab.web.store import HumanScore
 
 AVM = "arbitrary_visuomotor_mapping"
@@ -58,6 +62,10 @@ def test_json_comes_back_as_it_was():
     assert json.loads(as_json(ROWS)) == [{"name": 'a, "b"', "value": 1.5}, {"name": "line\nbreak", "value": None}]
 
 
+def test_what_is_no_number_is_null():
+    assert json.loads(as_json([Row("interval", nan)]), parse_constant=pytest.fail)[0]["value"] is None
+
+
 @pytest.mark.parametrize(("json", "csv", "first"), [(True, False, "["), (False, True, "name,value")])
 def test_programs_get_nothing_but_the_rows(capsys, json, csv, first):
     print_rows(ROWS, json, csv, table=pytest.fail)
@@ -76,6 +84,8 @@ NARROW = [
     evaluation_table(
         [Evaluation(12000, "holdout_extrapolate", "", "", 64, 40.125, 38.525, 41.535, 300.0, 179.97, 160.5)]
     ),
+    zoo_table(cards()),
+    scores_table(cards()[0]),
 ]
 
 
@@ -126,11 +136,13 @@ def test_speeds_have_thousands_and_the_share_of_copying_a_percent():
 def test_an_evaluation_says_its_scale_or_that_it_is_the_levels():
     usual = Evaluation(12000, "train", "", "", 64, 40.0, 38.5, 41.5, 300.0, 79.97, 60.0)
     sweep = Evaluation(12000, "train", "trials", "8", 64, 7.0, 6.5, 7.5, 50.0, None, None)
-    table = evaluation_table([usual, sweep])
+    changed = Evaluation(12000, "train", "trials", "trials=8 seconds=9", 1, 7.0, nan, nan, 50.0, None, None)
+    table = evaluation_table([usual, sweep, changed])
     assert table.title == "step 12,000"
     assert shown(table) == [
         ["train", "as the level says", "40.000", "38.500 to 41.500", "80.0", "60.0", "64"],
         ["train", "trials 8", "7.000", "6.500 to 7.500", "", "", "64"],
+        ["train", "trials=8 seconds=9", "7.000", "", "", "", "1"],
     ]
 
 

@@ -41,6 +41,13 @@ def raised(problem: BaseException):
         (RuntimeError("it\n diverged"), 2, "memorylab: it diverged\n"),
         (FileNotFoundError(2, "No such file", "runs"), 2, "memorylab: runs cannot be used: No such file\n"),
         (MemoryError("8 TiB are not there"), 2, "memorylab: 8 TiB are not there\n"),
+        (
+            RuntimeError(
+                "[enforce fail at alloc_cpu.cpp:127] err == 0. you tried to allocate 8500000000 bytes. Error 12"
+            ),
+            2,
+            "memorylab: there is not enough memory: 8 GB were asked for at once\n",
+        ),
         (BrokenPipeError(32, "Broken pipe"), 2, "memorylab: [Errno 32] Broken pipe\n"),  # of somebody else
         (KeyboardInterrupt(), 130, ""),
     ],

@@ -254,6 +254,7 @@ def test_sticks_walk_and_look_as_the_actions_do():
         (lambda: memorylab.make("cd", size=(-72, 96)), r"size must be \(height, width\)"),
         (lambda: memorylab.make("cd", size=72), r"size must be \(height, width\)"),
         (lambda: memorylab.make("cd", seed=-1).reset(), r"a seed must be a whole number"),
+        (lambda: memorylab.make("cd").reset(seed=1.5), r"a seed must be a whole number from 0 to .*, not 1.5"),
         (lambda: memorylab.make("cd", render_mode="window"), r"render_mode must be 'human', 'rgb_array' or None"),
         (lambda: memorylab.make_vec("cd", num_envs=0), r"num_envs must be a whole number, 1 or more"),
         (lambda: memorylab.make_vec("cd", num_envs=2, threads=0), r"threads must be a whole number"),

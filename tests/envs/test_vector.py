@@ -100,3 +100,8 @@ def test_returns_are_typed(kind):
     assert typing.get_type_hints(kind.reset)["return"] == tuple[np.ndarray, dict[str, typing.Any]]
     picture, *_, info = typing.get_args(typing.get_type_hints(kind.step)["return"])
     assert (picture, info) == (np.ndarray, dict[str, typing.Any])
+
+
+def test_what_was_never_made_can_be_closed():
+    """Gymnasium 1.1 closes what is deleted, also if `__init__` refused its arguments."""
+    MemoryVectorEnv.__new__(MemoryVectorEnv).close()
