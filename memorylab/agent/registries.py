@@ -11,6 +11,7 @@ from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
 from memorylab.agent.transformer import TransformerWindow
+from memorylab.agent.worth import WorthMemory
 
 ENCODERS: Registry[Encoder] = Registry(
     "encoder", {"residual": ResidualEncoder, "small": SmallEncoder, "normalised": NormalisedEncoder}
@@ -26,7 +27,9 @@ CONTROLLERS: Registry[Controller] = Registry(
     },
 )
 MEMORIES: Registry[Memory] = Registry(
-    "memory", {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory}, besides=("none",)
+    "memory",
+    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory, "worth": WorthMemory},
+    besides=("none",),
 )
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry(
     "auxiliary", {"cpc": Contrastive, "rec": Reconstruction, "recollection": Recollection}
