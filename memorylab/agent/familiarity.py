@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
+from memorylab.agent.data import Inputs
 from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Neighbours, Recalled
 from memorylab.agent.kernels import array, note_colours, suits
 from memorylab.agent.memory import Memory
@@ -114,11 +115,11 @@ class FamiliarityMemory(EpisodicMemory):
         """K slots and the novelty of all patches a step."""
         return Recognised(*super().new_recalled(lead, **options), torch.zeros(*lead, PATCHES, **options))
 
-    def look(self, pictures: Tensor, dtype: torch.dtype) -> Tensor:
+    def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3)."""
-        flat = pictures.flatten(0, 1).permute(0, 3, 1, 2).to(dtype)
+        flat = inputs.pictures.flatten(0, 1).permute(0, 3, 1, 2).to(dtype)
         patches = adaptive_avg_pool2d(flat, (ROWS, COLUMNS)).div_(255).flatten(2).mT
-        return patches.contiguous().view(*pictures.shape[:2], PATCHES, 3)
+        return patches.contiguous().view(*inputs.resets.shape, PATCHES, 3)
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
         """The K nearest slots, and what is new in this picture, which is then no longer so."""

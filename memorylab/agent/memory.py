@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from memorylab.agent.data import Output, stacked
+from memorylab.agent.data import Inputs, Output, stacked
 
 
 class Store(dict[str, Tensor]):
@@ -60,9 +60,9 @@ class Memory(nn.Module):
         """Room for what `search` finds, a NamedTuple of tensors, with these leading axes."""
         raise NotImplementedError
 
-    def look(self, pictures: Tensor, dtype: torch.dtype) -> Tensor | None:
-        """What of the pictures (T, B, height, width, 3) themselves a search wants to know, as its third argument;
-        nothing unless a memory says otherwise."""
+    def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor | None:
+        """What of the pictures (T, B, height, width, 3) and rewards themselves a search wants to know, as its third
+        argument; nothing unless a memory says otherwise."""
         return None
 
     def search(self, store: Any, q_t: Tensor) -> Any:

@@ -105,7 +105,7 @@ class MemoryRecallAgent(nn.Module):
         x = self.encode(inputs.pictures)
         embedded = self.controller.embed(torch.cat([x, self.previous(inputs)], -1))
         keep = (~inputs.resets)[:, :, None].to(x.dtype)
-        past = self.past(x, inputs.resets, recalled, store, inputs.pictures)
+        past = self.past(x, inputs, recalled, store)
         weights: Tensor | None = None
         if past is None:
             h, state = self.controller.unroll(embedded, None, keep, state)
@@ -139,17 +139,14 @@ class MemoryRecallAgent(nn.Module):
                 weights.append(w_t)
         return torch.stack(hs), torch.stack(weights) if weights else None, state
 
-    def past(
-        self, x: Tensor, resets: Tensor, recalled: Any, store: Store | None, pictures: Tensor | None = None
-    ) -> Past | None:
+    def past(self, x: Tensor, inputs: Inputs, recalled: Any, store: Store | None) -> Past | None:
         """What the memory reads: a store, or what was recalled; None without memory."""
         if self.read is None:
             return None
         if store is not None and recalled is None:
             if store.num_envs != x.shape[1]:
                 raise ValueError(f"the store is for {store.num_envs} games, not {x.shape[1]}")
-            looked = None if pictures is None else self.read.look(pictures, self.dtype)
-            return SearchedPast(self.read, x, store, resets, looked)
+            return SearchedPast(self.read, x, store, inputs.resets, self.read.look(inputs, self.dtype))
         if recalled is not None and store is None:
             lead = tuple(recalled[0].shape[:2])
             if lead != x.shape[:2]:

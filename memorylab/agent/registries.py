@@ -7,9 +7,11 @@ from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder
 from memorylab.agent.episodic import EpisodicMemory
 from memorylab.agent.familiarity import FamiliarityMemory
 from memorylab.agent.memory import Memory
+from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
 from memorylab.agent.transformer import TransformerWindow
+from memorylab.agent.worth import WorthMemory
 
 ENCODERS: Registry[Encoder] = Registry(
     "encoder", {"residual": ResidualEncoder, "small": SmallEncoder, "normalised": NormalisedEncoder}
@@ -25,6 +27,10 @@ CONTROLLERS: Registry[Controller] = Registry(
     },
 )
 MEMORIES: Registry[Memory] = Registry(
-    "memory", {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory}, besides=("none",)
+    "memory",
+    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory, "worth": WorthMemory},
+    besides=("none",),
 )
-AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry("auxiliary", {"cpc": Contrastive, "rec": Reconstruction})
+AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry(
+    "auxiliary", {"cpc": Contrastive, "rec": Reconstruction, "recollection": Recollection}
+)

@@ -132,6 +132,14 @@ def for_faint_arrays(config: TrainConfig) -> TrainConfig:
     )
 
 
+def for_small_digits(config: TrainConfig) -> TrainConfig:
+    """What Then Where: digits of seven pixels; a trial, from the digit to the button, fits into a trajectory; a reward
+    comes every 25 steps."""
+    config = with_sharp_read(config)
+    learner = replace(config.learner, entropy_cost=0.003, teacher_steps=600_000)
+    return replace(config, unroll=50, agent=replace(config.agent, neighbours=4), learner=learner)
+
+
 def for_rare_rewards(config: TrainConfig) -> TrainConfig:
     """Visible Goal with Buildings: a reward in a hundred steps must outweigh entropy and CPC; to walk takes longer to
     learn than to look."""
@@ -153,6 +161,7 @@ OWN_SETTINGS = {
     "arbitrary_visuomotor_mapping": for_pictures_that_return,
     "continuous_recognition": for_pictures_that_return,
     "change_detection": for_faint_arrays,
+    "what_then_where": for_small_digits,
     "visible_goal_with_buildings": for_rare_rewards,
     "spot_diff_basic": for_long_ways,
     "spot_diff_passive": for_long_ways,

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from memorylab import make_vec
 from memorylab.tasks.navigation.arena import Arena
 from memorylab.tasks.navigation.visible_goal_procedural_maze import Maze
 from memorylab.tasks.psychlab.session import MAX_DELAYS, Session
+from memorylab.tasks.psychlab.what_then_where import EMPTY
 from memorylab.tasks.rooms.spot_diff_multi_object import Crowd
 from memorylab.tasks.rooms.spot_difference import MAX_BLOCKS, Waiting
 from memorylab.tasks.rooms.transitive_inference import Chain
@@ -113,3 +115,27 @@ def test_a_clock_that_could_not_run(seconds):
 def test_whole_numbers():
     assert all(map(whole, (0, -3, np.int8(4), 10**30)))
     assert not any(map(whole, (True, 1.0, np.float64(1), "1", None, np.bool_(True))))
+
+
+@pytest.mark.parametrize(("digits", "shown"), [(1, 1), (2, 2), (3, 2), (5, 3), (5, 4)])
+def test_fewer_digits_in_what_then_where(digits, shown):
+    env = make_vec("wtw", num_envs=32, seed=0, digits=digits, shown=shown)
+    env.reset()
+    for _ in range(12):
+        actions = np.zeros(32, np.int64)
+        env.act("remembering", actions)
+        env.step(actions)
+    games = env.batch.records
+    placed = games["digits"] != EMPTY
+    assert (placed.sum(1) == shown).all()
+    assert games["digits"].max() == digits - 1
+    assert (games["digits"][np.arange(32), games["correct"]] == games["target"]).all()
+    assert all(len(set(row[row != EMPTY])) == shown for row in games["digits"])  # no digit twice
+    assert (placed.any(0)).all()  # at every edge
+
+
+def test_more_digits_than_there_are_are_refused():
+    with pytest.raises(ValueError, match="shown must be a whole number from 1 to 2, the digits in play, not 3"):
+        make_vec("wtw", num_envs=1, digits=2, shown=3)
+    with pytest.raises(ValueError, match="digits must be a whole number from 1 to 5, not 6"):
+        make_vec("wtw", num_envs=1, digits=6)

@@ -29,7 +29,7 @@ from memorylab.tasks.stepping import (
     GameRules,
     compile_game,
 )
-from memorylab.tasks.task import Task
+from memorylab.tasks.task import Task, scale_keywords
 from memorylab.world.canvas import clear, rgb
 from memorylab.world.gaze import (
     DEGREES_PER_FRAME,
@@ -307,18 +307,20 @@ def trial_task(
     family: str = "psychlab",
     curriculum: tuple[Mapping[str, Any], ...] = FEW_TRIALS_FIRST,
     checks: Mapping[str, Check] | None = None,
+    scale_record: np.dtype = SCALE,
     **parts: Any,
 ) -> Task:
     """A task of trials from its rules; `checks` are those of its own fields, `parts` are fields of Task."""
     players = {"random": random, "forgetting": forgetting, "remembering": remembering}
+    has_delays = bool(scales["small"].delays)
     return Task(
         name=name,
         family=family,
         engine="dmlab",
         actions=LOOK_ACTIONS,
         scales=scales,
-        keywords=("trials", "seconds", "delays") if scales["small"].delays else ("trials", "seconds"),
-        scale_record=SCALE,
+        keywords=tuple(name for name in scale_keywords(type(scales["small"])) if has_delays or name != "delays"),
+        scale_record=scale_record,
         report=REPORT,
         build_view=build_view,
         instructions=(*instructions, *GAZE_INSTRUCTIONS),
