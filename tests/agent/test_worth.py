@@ -122,8 +122,12 @@ def test_an_agent_reads_the_same_when_it_acts_and_when_it_learns():
     torch.manual_seed(0)
     sizes = {"encoder": "small", "height": 36, "width": 48, "embedding_size": 8, "hidden_size": 8, "actions": 8}
     agent = MemoryRecallAgent(AgentConfig(memory="worth", auxiliary=(), capacity=128, **sizes))
-    patches = torch.randint(256, (6, 3, 9, 12, 3), dtype=torch.uint8)
-    pictures = patches.repeat_interleave(4, 2).repeat_interleave(4, 3)
+    a, b, c, d = COLOURS[:4]
+    views = [view(a, b), view(middle=a), view(c, d), view(middle=c), view(b, a), view()]
+    small = torch.stack([(255 * each[:FINE]).byte().view(18, 24, 3) for each in views])[:, None].expand(
+        -1, 3, -1, -1, -1
+    )
+    pictures = small.repeat_interleave(2, 2).repeat_interleave(2, 3)
     rewards = torch.zeros(6, 3)
     rewards[[2, 4]] = 1
     resets = torch.zeros(6, 3, dtype=torch.bool)
