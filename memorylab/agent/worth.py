@@ -1,8 +1,9 @@
 """A sense of worth: the paper's episodic memory, and beside it how many things each patch of the picture stands above.
 
-Whoever is rewarded for going to a thing has preferred it to what else there was to go to. When a reward comes, what was
-in the middle of the view a step before is the winner; its rivals are what could be seen when the way began, but for the
-winner itself and for what is there every time. From an episode's comparisons follows an order, whichever came first:
+Whoever is rewarded for going to a thing has preferred it to what else there was to go to. When a reward comes, the
+winner is what has come nearer since the way began: it fills more of the view. Its rivals are what fills less of it, or
+is out of sight. What can be seen every time is neither. From an episode's comparisons follows an order, whichever came
+first:
 
     worth of a winner = 1 + the greatest worth of its rivals        (0 for what has never won)
 
@@ -30,26 +31,27 @@ if TYPE_CHECKING:
 
 FINE = 4 * PATCHES  # each patch is looked at in quarters: things are small when the way begins
 EVENTS = 16  # comparisons of an episode
-SIGHT, WINNER = 64, 8  # colours that are kept of a view, and of a winner
-SAME = 0.05  # colours nearer than this are one; channels go from 0 to 1
+SIGHT = 64  # colours that are kept of a view
+APART = 0.04  # from one another; channels go from 0 to 1
+SAME = 0.05  # colours nearer than this are one
 ALIKE = 0.07  # the same, in another light
-MIDDLE = np.array([row * 2 * COLUMNS + column for row in range(4, 9) for column in range(9, 15)])
 
 
 class WorthStore(EpisodicStore):
-    """With what each game saw when its way began, what is in the middle of its view, and its comparisons."""
+    """With what each game saw when its way began, what it saw last, and its comparisons."""
 
     def __init__(self, rest: int, num_envs: int, *sizes: int, **options: Any):
         super().__init__(num_envs, *sizes, **options)
         self.rest = rest
         self.began = self.k.new_zeros(num_envs, FINE, 3)
-        self.middle = self.k.new_zeros(num_envs, len(MIDDLE), 3)
+        self.last = self.k.new_zeros(num_envs, FINE, 3)
         self.sights = self.k.new_full((num_envs, EVENTS, SIGHT, 3), torch.inf)
-        self.winners = self.k.new_full((num_envs, EVENTS, WINNER, 3), torch.inf)
+        self.growth = self.k.new_zeros(num_envs, EVENTS, SIGHT)  # of each colour: how many quarters more it fills
+        self.winners = self.k.new_full((num_envs, EVENTS, SIGHT, 3), torch.inf)
         self.worth = self.k.new_zeros(num_envs, EVENTS)
         self.events = torch.full((num_envs,), -1, dtype=torch.int64, device=self.k.device)  # before the first picture
-        self.update(began=self.began, middle=self.middle, sights=self.sights, winners=self.winners)
-        self.update(worth=self.worth, events=self.events)
+        self.update(began=self.began, last=self.last, sights=self.sights, growth=self.growth)
+        self.update(winners=self.winners, worth=self.worth, events=self.events)
 
     def wipe(self, reset: Tensor) -> None:
         """Forget the comparisons, too."""
@@ -59,7 +61,7 @@ class WorthStore(EpisodicStore):
     def meet(self, looked: Tensor) -> Tensor:
         """The worth of patches (B, patches); looked (B, FINE + 1, 3) are their quarters, then the reward before."""
         quarters = self.k.new_zeros(len(looked), FINE)
-        state = self.began, self.middle, self.sights, self.winners, self.worth, self.events
+        state = self.began, self.last, self.sights, self.growth, self.winners, self.worth, self.events
         here = [part.cpu() for part in (looked, *state, quarters)]
         note_worth(*map(array, here))
         for part, found in zip((*state, quarters), here[1:], strict=True):
@@ -88,19 +90,17 @@ class WorthMemory(FamiliarityMemory):
 
 
 @compiled
-def note_worth(looked, began, middle, sights, winners, worth, events, found):
+def note_worth(looked, began, last, sights, growth, winners, worth, events, found):
     """See WorthStore.meet."""
     for b in range(len(looked)):
         if 0 <= events[b] < EVENTS and looked[b, FINE, 0] > 0:
-            keep_apart(middle[b], 0.03, winners[b, events[b]])
-            keep_apart(began[b], 0.04, sights[b, events[b]])
+            note_sight(began[b], last[b], sights[b, events[b]], growth[b, events[b]])
             events[b] += 1
-            put_in_order(sights[b, : events[b]], winners[b, : events[b]], worth[b])
+            put_in_order(sights[b, : events[b]], growth[b], winners[b], worth[b])
         if events[b] < 0 or looked[b, FINE, 0] > 0:
             began[b] = looked[b, :FINE]
             events[b] = max(events[b], 0)
-        for i in range(len(MIDDLE)):
-            middle[b, i] = looked[b, MIDDLE[i]]
+        last[b] = looked[b, :FINE]
         for i in range(FINE):
             for e in range(events[b]):
                 if worth[b, e] > found[b, i] and is_among(looked[b, i], winners[b, e], SAME):
@@ -108,14 +108,30 @@ def note_worth(looked, began, middle, sights, winners, worth, events, found):
 
 
 @compiled
-def keep_apart(colours, apart, kept):
-    """Those that are farther than that from all before them, as many as there is room for; infinities after them."""
-    kept[:] = np.inf
+def note_sight(began, last, sight, growth):
+    """The colours of the view when the way began that lie apart, infinities after them, and how much each has grown."""
+    sight[:] = np.inf
     number = 0
-    for i in range(len(colours)):
-        if number < len(kept) and not is_among(colours[i], kept, apart):
-            kept[number] = colours[i]
+    for colour in began:
+        if number < len(sight) and not is_among(colour, sight, APART):
+            sight[number] = colour
+            growth[number] = how_much(colour, last) - how_much(colour, began)
             number += 1
+
+
+@compiled
+def how_much(colour, view):
+    """How many quarters of a view are of that colour."""
+    number = 0
+    for other in view:
+        number += is_near(colour, other, ALIKE)
+    return number
+
+
+@compiled
+def is_near(colour, other, apart):
+    """Whether they are nearer than that."""
+    return (colour[0] - other[0]) ** 2 + (colour[1] - other[1]) ** 2 + (colour[2] - other[2]) ** 2 < apart * apart
 
 
 @compiled
@@ -124,43 +140,45 @@ def is_among(colour, colours, apart):
     for other in colours:
         if other[0] == np.inf:
             return False
-        if (colour[0] - other[0]) ** 2 + (colour[1] - other[1]) ** 2 + (colour[2] - other[2]) ** 2 < apart * apart:
+        if is_near(colour, other, apart):
             return True
     return False
 
 
 @compiled
-def put_in_order(sights, winners, worth):
-    """The worth of each winner, from all comparisons: as often as there are such, for one may follow from another."""
+def put_in_order(sights, growth, winners, worth):
+    """Winners and their worth, from all comparisons: as often as there are such, for one may follow from another."""
     n = len(sights)
-    worth[:n] = 1
-    is_rival = np.zeros((n, n), np.bool_)  # [e, f]: the winner of f was a rival in e
+    rivals = np.full_like(sights, np.inf)
     for e in range(n):
-        rivals = rivals_of(e, sights, winners)
-        for f in range(n):
-            is_rival[e, f] = is_mostly_among(winners[f], rivals)
+        tell_apart(e, sights, growth[e], winners[e], rivals[e])
+    for e in range(n):
+        worth[e] = winners[e, 0, 0] < np.inf
     for _ in range(n):
         for e in range(n):
             for f in range(n):
-                if is_rival[e, f]:
-                    worth[e] = min(max(worth[e], worth[f] + 1), n)
+                if worth[e] > 0 and worth[f] >= worth[e] and is_mostly_among(winners[f], rivals[e]):
+                    worth[e] = min(worth[f] + 1, n)
 
 
 @compiled
-def rivals_of(e, sights, winners):
-    """What could be seen then, but for the winner and for what could be seen every time."""
-    rivals = np.full_like(sights[e], np.inf)
-    number = 0
-    for colour in sights[e]:
+def tell_apart(e, sights, growth, winners, rivals):
+    """What has grown and what has not, of what cannot be seen every time."""
+    winners[:] = np.inf
+    won = lost = 0
+    for i in range(len(sights[e])):
+        colour = sights[e, i]
         if colour[0] == np.inf:
             break
         is_everywhere = True
         for other in range(len(sights)):
             is_everywhere &= is_among(colour, sights[other], SAME)
-        if not is_everywhere and not is_among(colour, winners[e], ALIKE):
-            rivals[number] = colour
-            number += 1
-    return rivals
+        if not is_everywhere and growth[i] > 0:
+            winners[won] = colour
+            won += 1
+        elif not is_everywhere and growth[i] < 0:
+            rivals[lost] = colour
+            lost += 1
 
 
 @compiled

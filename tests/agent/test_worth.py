@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from memorylab.agent import AgentConfig, Inputs, MemoryRecallAgent
-from memorylab.agent.worth import EVENTS, FINE, MIDDLE, PATCHES, WorthMemory, WorthStore
+from memorylab.agent.worth import EVENTS, FINE, PATCHES, WorthMemory, WorthStore
 from memorylab.envs.vector import MemoryVectorEnv
 
 CONFIG = AgentConfig(embedding_size=4, hidden_size=4, key_size=4, capacity=128)
@@ -25,8 +25,8 @@ def view(left=None, right=None, middle=None, reward=0.0):
         looked[rows + np.arange(2, 6)] = left
     if right:
         looked[rows + np.arange(18, 22)] = right
-    if middle:
-        looked[MIDDLE] = middle
+    if middle:  # near
+        looked[np.arange(4, 12)[:, None] * 24 + np.arange(8, 16)] = middle
     looked[FINE] = reward
     return torch.from_numpy(looked)
 
@@ -66,11 +66,14 @@ def test_an_order_follows_from_pairs_in_any_sequence(seed):
         assert worths(kept, left, right, reward) == pytest.approx((of(left), of(right)), abs=1e-5)
 
 
-def test_nothing_is_worth_anything_before_a_reward_and_in_another_episode():
+def test_nothing_is_worth_anything_before_there_are_two_rewards_and_in_another_episode():
+    """With one, nothing can be told from what is there every time."""
     kept = store()
     compare(kept, COLOURS[0], COLOURS[1], 0.0)
-    assert kept.meet(view(middle=COLOURS[0])[None]).max() == 0
+    assert worths(kept, COLOURS[2], COLOURS[3]) == (0, 0)
+    kept.meet(view(middle=COLOURS[2])[None])
     assert worths(kept, COLOURS[0], COLOURS[1]) == (1, 0)
+    assert worths(kept, COLOURS[3], COLOURS[2], reward=0.0) == (0, 1)
     kept.wipe(torch.tensor([True]))
     assert worths(kept, COLOURS[0], COLOURS[1]) == (0, 0)
 
@@ -119,10 +122,17 @@ def test_an_agent_reads_the_same_when_it_acts_and_when_it_learns():
     torch.manual_seed(0)
     sizes = {"encoder": "small", "height": 36, "width": 48, "embedding_size": 8, "hidden_size": 8, "actions": 8}
     agent = MemoryRecallAgent(AgentConfig(memory="worth", auxiliary=(), capacity=128, **sizes))
-    pictures = torch.randint(256, (6, 3, 36, 48, 3), dtype=torch.uint8)
+    a, b, c, d = COLOURS[:4]
+    views = [view(a, b), view(middle=a), view(c, d), view(middle=c), view(b, a), view()]
+    small = torch.stack([(255 * each[:FINE]).byte().view(18, 24, 3) for each in views])[:, None].expand(
+        -1, 3, -1, -1, -1
+    )
+    pictures = small.repeat_interleave(2, 2).repeat_interleave(2, 3)
+    rewards = torch.zeros(6, 3)
+    rewards[[2, 4]] = 1
     resets = torch.zeros(6, 3, dtype=torch.bool)
     resets[0] = True
-    inputs = Inputs(pictures, torch.ones(6, 3), torch.zeros(6, 3, dtype=torch.int64), resets)
+    inputs = Inputs(pictures, rewards, torch.zeros(6, 3, dtype=torch.int64), resets)
     state = agent.initial_state(3)
     acted, _ = agent.unroll(inputs, state, store=agent.new_store(3))
     learned, _ = agent.unroll(inputs, state, acted.recalled)

@@ -357,7 +357,7 @@ def test_the_command_trains_with_the_loss_of_a_user_s_own_file(tmp_path):
     assert agent["settings"] == {"next_reward.weight": 0.5}
     for name in ("cpc", "rec_image", "next_reward", "gradient_next_reward"):
         assert float(rows(out / "metrics.csv")[-1][name]) > 0
-    with pytest.raises(ValueError, match="auxiliary must be one of cpc, rec, not 'next_reward'"):
+    with pytest.raises(ValueError, match="auxiliary must be one of cpc, rec, recollection, not 'next_reward'"):
         load_trained(out, "last")
 
 
