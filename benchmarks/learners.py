@@ -32,7 +32,7 @@ WARM_UP_SECONDS = 3.0
 
 SAME = "AVM's true training level, 36 x 48 pictures, small encoder of 128 units, LSTM of 128, Adam, float32 on the CPU"
 DIFFERS = (
-    "memorylab LSTM: V-trace, 32 or 64 games x 25 steps, each learned from once; it also sees the last action and reward",
+    "memorylab LSTM: V-trace, 32 or 64 games x 25 steps, each learned from once; it sees the last action and reward",
     "memorylab MRA: the same with an episodic memory and CPC",
     "Sample Factory: APPO (PPO's clipped loss), rollouts of 32 steps, each learned from once",
     "PPO-LSTM: rollouts of 128 steps in 4 minibatches, each learned from four times or once",

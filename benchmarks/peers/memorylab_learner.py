@@ -1,4 +1,4 @@
-"""Our laptop preset on AVM: `memorylab_learner.py MODEL [GAMES]` prints after each update from how many steps it learned."""
+"""Our laptop preset on AVM: `memorylab_learner.py MODEL [GAMES]` prints how many steps it has learned from."""
 
 import sys
 import tempfile

@@ -11,7 +11,6 @@ from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
 from memorylab.agent.transformer import TransformerWindow
-from memorylab.agent.worth import WorthMemory
 
 ENCODERS: Registry[Encoder] = Registry(
     "encoder", {"residual": ResidualEncoder, "small": SmallEncoder, "normalised": NormalisedEncoder}
@@ -28,7 +27,7 @@ CONTROLLERS: Registry[Controller] = Registry(
 )
 MEMORIES: Registry[Memory] = Registry(
     "memory",
-    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory, "worth": WorthMemory},
+    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory},
     besides=("none",),
 )
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry(

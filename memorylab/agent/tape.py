@@ -148,7 +148,7 @@ class Tape:
             m, _ = past.recall_all()
             see["m"].copy_(m[0])
             return found
-        looked = self.agent.read.look(inputs.pictures[None], self.agent.dtype)
+        looked = self.agent.read.look(Inputs(*(part[None] for part in inputs)), self.agent.dtype)
         past = SearchedPast(self.agent.read, x, store, inputs.resets[None], looked)
         m_t, _ = past.recall(0, see["h"])
         see["m"].copy_(m_t)
