@@ -71,10 +71,14 @@ HERE = Path(__file__).parent.parent
 COMPARED = ["laptop lstm", "laptop lstm+mem", "laptop mra", "paper mra"]
 RATE = """
 import sys
+from dataclasses import replace
 from memorylab.laboratory.ablate import measured_rate
 from memorylab.learning.presets import preset_config
 preset, model, seconds = sys.argv[1:]
-print(measured_rate(preset_config("wtw", model, preset), float(seconds)))  # its settings have not changed
+config = preset_config("avm", model, preset)
+if preset == "laptop":  # the same network in all checkouts, whatever has become of the preset
+    config = replace(config, unroll=25, agent=replace(config.agent, encoder="small", neighbours=10, epsilon=1e-3))
+print(measured_rate(config, float(seconds)))
 """
 
 
@@ -124,8 +128,6 @@ def main() -> None:
     note("paper mra, steps/s", loop)
     note("paper mra, share of the network's bare passes", loop / bare)
     note("paper mra, share of the encoder's bare passes", loop / encoder)
-    beside = measured_rate(replace(paper, in_turns=False), arguments.seconds)
-    note("paper mra, actor beside learner, steps/s", beside)
     note("paper mra, 64 games, steps/s", measured_rate(replace(paper, num_envs=64), arguments.seconds))
     note("peak memory with 64 games, GB", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
 
