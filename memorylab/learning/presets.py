@@ -150,9 +150,11 @@ def for_rare_rewards(config: TrainConfig) -> TrainConfig:
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
     """Spot the Difference: one reward after hundreds of steps. A stage is passed by whoever finds the way, for the way
-    through larger rooms must be learned while the teacher is there; the choice comes after it."""
+    through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the teacher
+    stays: what a guess pays does not hold the way."""
     config = for_rare_rewards(config)
-    learner = replace(config.learner, learning_rate=1e-3, discount=0.995, entropy_cost=0.0001, teacher_steps=2_000_000)
+    learner = replace(config.learner, learning_rate=1e-3, discount=0.995, entropy_cost=0.0001)
+    learner = replace(learner, teacher_steps=1_500_000, teacher_floor=0.02)
     agent, curriculum = replace(config.agent, neighbours=4), replace(config.curriculum, share=0.4)
     return replace(config, agent=agent, learner=learner, curriculum=curriculum)
 

@@ -80,7 +80,7 @@ def test_a_read_is_the_same(lesson, written):
         store.write(x_t[None], h_t[None], agent.read.keys_to_write(x_t[None], h_t[None]))
     assert len(memory) == min(written, agent.config.capacity)
     x_t, h_tm1 = torch.randn(7), torch.randn(6)
-    past = agent.past(x_t[None, None], torch.zeros(1, 1, dtype=torch.bool), None, store)
+    past = agent.past(x_t[None, None], random_inputs(agent, 1, 1, reset_share=0.0), None, store)
     m_t, _ = past.recall(0, h_tm1[None])
     close(pupil.read(memory, x_t, h_tm1), m_t[0])
 
