@@ -102,7 +102,8 @@ class SmallEncoder(Encoder):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """x of each picture."""
-        return self.finish(self.layer(self.convolutions(self.CONTRAST * pictures if self.CONTRAST != 1 else pictures)))
+        stretched = pictures if self.CONTRAST == 1 else self.CONTRAST * pictures
+        return self.finish(self.layer(self.convolutions(stretched)))
 
     def finish(self, raw: Tensor) -> Tensor:
         """x from what the layer makes of a picture."""
