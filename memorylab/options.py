@@ -22,7 +22,7 @@ def parsed(what: Callable[..., Any] | type, arguments: Sequence[str], prog: str,
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            return tyro.cli(what, prog=prog, args=list(arguments), **given)
+            return tyro.cli(what, prog=prog, args=list(arguments), config=(tyro.conf.DisallowNone,), **given)
     except SystemExit as ended:
         if not ended.code:
             raise

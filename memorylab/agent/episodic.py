@@ -75,7 +75,7 @@ class EpisodicStore(Store):
         self.next_slot = (i + 1) % self.capacity
 
     def nearest(self, q: Tensor, number: int) -> tuple[Tensor, Tensor]:
-        """The slots (B, K) of the keys nearest to the queries (B, D), and which of them are filled.
+        """The slots (B, K) of the keys nearest to the queries (B, D), nearest first, and which of them are filled.
 
         |q - k|^2 = |k|^2 - 2 q.k + |q|^2, whose last term is the same for all keys.
         """
@@ -83,7 +83,7 @@ class EpisodicStore(Store):
         if self.rest:
             is_young = self.ages(torch.arange(self.capacity, device=q.device)) < self.rest
             distance = distance.masked_fill(is_young, torch.inf)
-        near, slots = distance.topk(min(number, self.capacity), largest=False, sorted=False)
+        near, slots = distance.topk(min(number, self.capacity), largest=False)
         return slots, near < torch.inf
 
     def recall(self, q: Tensor, number: int) -> Recalled:

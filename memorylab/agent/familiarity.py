@@ -41,7 +41,7 @@ class Recognised(NamedTuple):
     pv: Tensor  # as in Recalled
     valid: Tensor
     age: Tensor
-    novelty: Tensor  # (..., patches)
+    novelty: Tensor  # (..., noticed)
 
 
 class Familiar(NamedTuple):
@@ -102,7 +102,8 @@ class FamiliarityMemory(EpisodicMemory):
         if not 0 <= rest < self.capacity:
             raise ValueError(f"familiarity.rest must be at least 0 and below the capacity, not {rest}")
         self.rest = rest
-        self.size = self.hidden_size + 1 + PATCHES
+        self.noticed = PATCHES  # numbers a step, of which nothing is learned
+        self.size = self.hidden_size + 1 + self.noticed
 
     query = Memory.query
 
@@ -112,8 +113,8 @@ class FamiliarityMemory(EpisodicMemory):
         return FamiliarityStore(self.rest, num_envs, *sizes, **options)
 
     def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recognised:  # type: ignore[override]
-        """K slots and the novelty of all patches a step."""
-        return Recognised(*super().new_recalled(lead, **options), torch.zeros(*lead, PATCHES, **options))
+        """K slots and what is noticed of all patches, a step."""
+        return Recognised(*super().new_recalled(lead, **options), torch.zeros(*lead, self.noticed, **options))
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3)."""

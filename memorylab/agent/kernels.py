@@ -258,3 +258,26 @@ def nearest_colour(colour, colours, first, last):
         )
         found = min(found, distance)
     return found
+
+
+@compiled
+def compare_patches(patches, seen, slots, valid, found, rows, columns, shift):
+    """See ComparisonStore.differences: patches (B, C, 3), seen (B, capacity, C, 3)."""
+    for b in range(len(patches)):
+        if not valid[b]:
+            continue
+        now, then = patches[b], seen[b, slots[b]]
+        for row in range(rows):
+            for column in range(columns):
+                c = row * columns + column
+                nearest = found.dtype.type(np.inf)
+                for y in range(max(row - shift, 0), min(row + shift + 1, rows)):
+                    for x in range(max(column - shift, 0), min(column + shift + 1, columns)):
+                        i = y * columns + x
+                        distance = (
+                            (now[c, 0] - then[i, 0]) ** 2
+                            + (now[c, 1] - then[i, 1]) ** 2
+                            + (now[c, 2] - then[i, 2]) ** 2
+                        )
+                        nearest = min(nearest, distance)
+                found[b, c] = min(10 * np.sqrt(nearest), 1)

@@ -1,6 +1,7 @@
 """All that an agent can be made of; a class and a line here, or the line in a file of your own, add to it."""
 
 from memorylab.agent.auxiliary import AuxiliaryLoss
+from memorylab.agent.comparison import ComparisonMemory
 from memorylab.agent.contrastive import Contrastive
 from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, GatedLinearRecurrence
 from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder, SmallEncoder
@@ -27,7 +28,7 @@ CONTROLLERS: Registry[Controller] = Registry(
 )
 MEMORIES: Registry[Memory] = Registry(
     "memory",
-    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory},
+    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory, "comparison": ComparisonMemory},
     besides=("none",),
 )
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry(

@@ -132,7 +132,7 @@ def report(
     """Runs, ours or anybody's, as the paper's tables and figures: one HTML page, PNG, SVG, CSV and LaTeX.
 
     Args:
-        runs: Folders of runs, or folders that hold such.
+        runs: Folders of runs, or folders that hold such; zoo:TASK/MODEL for a trained agent of `memorylab zoo`.
         out: Folder to write.
         reference: What counts as 0 and 100: paper (its Random and Human) or players (our random and remembering ones).
         humans: Human scores recorded by memorylab play, as memorylab human-scores exports them; they go before the
@@ -144,6 +144,7 @@ def report(
     if not runs:
         raise ValueError("name the folders of the runs to report, such as: memorylab report runs --out report")
     check_writable(out)
+    folders = [run_folder(run) for run in runs]
     stick = yardstick(reference, humans)
     lab = needs_agent("memorylab.laboratory.report", "report")
     with progress() as bar:
@@ -152,7 +153,9 @@ def report(
         def on_section(name: str) -> None:
             bar.update(work, description=name, advance=1)
 
-        print(lab.report(runs, out, stick, clip, routes, lambda text: errors.print(text, highlight=False), on_section))
+        print(
+            lab.report(folders, out, stick, clip, routes, lambda text: errors.print(text, highlight=False), on_section)
+        )
 
 
 VERBS = from_signatures({"evaluate": evaluate, "curve": curve, "report": report})

@@ -8,6 +8,7 @@ from memorylab.laboratory.find_runs import Run
 from memorylab.laboratory.human_normalised import snapshot
 from memorylab.laboratory.references import Yardstick
 from memorylab.runs.files import read_bytes
+from memorylab.runs.folder import RunFolder
 from memorylab.runs.scores import MOST
 from memorylab.runs.tables import read_rows, whole_number
 from memorylab.tasks.levels import LEVELS, PAPER_LEVELS
@@ -107,9 +108,11 @@ def walked_step(run: Run) -> int | None:
 
 
 def walk_snapshots(runs: Iterable[Run], number: int, complain: Callable[[str], None] = lambda _: None) -> None:
-    """Navigation runs whose snapshot has weights and has not been walked yet."""
+    """Navigation runs whose snapshot has weights and has not been walked yet; the zoo stays as it is."""
     for run in runs:
-        if number and find_task(run.task).report.get("goal_step") and (run.folder / "snapshot").is_dir():
+        files = RunFolder(run.folder)
+        can_walk = files.snapshot.is_dir() and not files.card.exists()
+        if number and can_walk and find_task(run.task).report.get("goal_step"):
             try:
                 walk_snapshot(run, number)
             except (ImportError, OSError, ValueError, TypeError, RuntimeError) as problem:

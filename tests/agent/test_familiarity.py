@@ -50,10 +50,10 @@ def test_novelty_against_a_list(by_kernel, monkeypatch):
     assert store.kept.max() == KEPT
 
 
-def agent_of(size=(36, 48)) -> MemoryRecallAgent:
+def agent_of(size=(36, 48), memory="familiarity") -> MemoryRecallAgent:
     torch.manual_seed(0)
     config = AgentConfig(
-        memory="familiarity",
+        memory=memory,
         encoder="small",
         height=size[0],
         width=size[1],
@@ -62,7 +62,7 @@ def agent_of(size=(36, 48)) -> MemoryRecallAgent:
         key_size=4,
         capacity=64,
         auxiliary=(),
-        settings={"familiarity.rest": REST},
+        settings={f"{memory}.rest": REST},
     )
     return MemoryRecallAgent(config)
 
@@ -89,9 +89,10 @@ def test_a_thing_that_was_never_seen_is_new_where_it_stands(size):
     assert novelty[8 + REST - 1, 5, 2] > 0.99
 
 
-def test_a_learner_reads_what_an_actor_read():
+@pytest.mark.parametrize(("memory", "noticed"), [("familiarity", PATCHES), ("comparison", 2 * PATCHES)])
+def test_a_learner_reads_what_an_actor_read(memory, noticed):
     """Step by step with a store, then all steps at once from what was found; over the end of an episode."""
-    agent = agent_of()
+    agent = agent_of(memory=memory)
     T = 10
     draw = torch.Generator().manual_seed(1)
     pictures = torch.randint(0, 256, (T, B, 1, 1, 3), generator=draw, dtype=torch.uint8).expand(T, B, 36, 48, 3)
@@ -101,8 +102,8 @@ def test_a_learner_reads_what_an_actor_read():
         acted, _ = agent.unroll(inputs, agent.initial_state(B), store=agent.new_store(B))
     learned, _ = agent.unroll(inputs, agent.initial_state(B), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    assert acted.recalled.novelty.shape == (T, B, PATCHES)
-    assert acted.recalled.novelty.any()
+    assert acted.recalled.novelty.shape == (T, B, noticed)
+    assert acted.recalled.novelty[..., -PATCHES:].any()
     other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
     changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)

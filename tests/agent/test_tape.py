@@ -19,6 +19,7 @@ AGENTS = {
     "mra-njb": {},
     "mra, normalised": {"encoder": "normalised", "epsilon": 1e-2},
     "mra, familiarity": {"memory": "familiarity", "settings": {"familiarity.rest": 2}},
+    "mra, comparison": {"memory": "comparison", "settings": {"comparison.rest": 2}},
 }
 
 

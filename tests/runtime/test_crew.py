@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_runs import UPDATE, assert_same_run, make_hasty, tiny_config, trained
+from tiny_runs import UPDATE, assert_same_run, tiny_config, trained
 
 from memorylab.learning.learner import Diverged
 from memorylab.runtime.crew import Crew, CrewSize, crew_size
@@ -19,17 +19,11 @@ from memorylab.runtime.in_process import training_here
 from memorylab.runtime.protocol import Stage
 from memorylab.runtime.training import Training
 
+pytestmark = pytest.mark.usefixtures("hasty")
+
 TWO = CrewSize(hands=2, threads=1)
 ONE = CrewSize(hands=1, threads=1)
 STAGE = Stage({"seconds": 1}, 7)
-
-
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch):
-    make_hasty(monkeypatch.setattr)
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 def by_two(config, folder: Path) -> Training:

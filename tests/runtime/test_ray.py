@@ -17,7 +17,7 @@ import ray
 import torch
 from ray.cluster_utils import Cluster
 from ray.exceptions import ActorDiedError, ObjectStoreFullError, OutOfDiskError, OutOfMemoryError
-from tiny_runs import UNROLL, UPDATE, make_hasty, rows, tiny_config, trained
+from tiny_runs import UNROLL, UPDATE, rows, tiny_config, trained
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
 from memorylab.cli import main
@@ -45,6 +45,8 @@ from memorylab.runtime.on_ray.training import training_on_ray
 from memorylab.runtime.protocol import LearnerLost, Stage, Stuck
 from memorylab.runtime.training import Training
 
+pytestmark = pytest.mark.usefixtures("hasty")
+
 SYSTEM = {
     "health_check_initial_delay_ms": 0,
     "health_check_period_ms": 300,
@@ -66,14 +68,6 @@ def cluster():
     yield made
     ray.shutdown()
     made.shutdown()
-
-
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch):
-    make_hasty(monkeypatch.setattr)
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 def ray_run(config, folder: Path, **options) -> Training:

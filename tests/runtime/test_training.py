@@ -38,13 +38,7 @@ from memorylab.runtime.command import default_name, train_options
 from memorylab.runtime.in_process import EvaluatorHere, training_here
 from memorylab.runtime.training import Training
 
-
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch):
-    make_hasty(monkeypatch.setattr)
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("hasty")
 
 
 def at_update(monkeypatch, owner: type, name: str, number: int, act) -> None:
