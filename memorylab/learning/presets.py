@@ -141,11 +141,11 @@ def for_small_digits(config: TrainConfig) -> TrainConfig:
 
 
 def for_rare_rewards(config: TrainConfig) -> TrainConfig:
-    """Visible Goal with Buildings: a reward in a hundred steps must outweigh entropy and CPC; to walk takes longer to
+    """Goals among buildings: a reward in a hundred steps must outweigh entropy and CPC; to walk takes longer to
     learn than to look."""
     config = with_sharp_read(config)
     learner = replace(config.learner, learning_rate=6e-4, discount=0.98, teacher_steps=1_000_000)
-    return replace(config, learner=replace(learner, entropy_cost=0.0003, cpc_weight=0.001))
+    return replace(config, learner=replace(learner, entropy_cost=0.0001, cpc_weight=0.001))
 
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
@@ -153,7 +153,7 @@ def for_long_ways(config: TrainConfig) -> TrainConfig:
     through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the teacher
     stays: what a guess pays does not hold the way."""
     config = for_rare_rewards(config)
-    learner = replace(config.learner, learning_rate=1e-3, discount=0.995, entropy_cost=0.0001)
+    learner = replace(config.learner, learning_rate=1e-3, discount=0.995)
     learner = replace(learner, teacher_steps=1_500_000, teacher_floor=0.02)
     agent, curriculum = replace(config.agent, neighbours=4), replace(config.curriculum, share=0.4)
     return replace(config, agent=agent, learner=learner, curriculum=curriculum)
@@ -165,9 +165,11 @@ OWN_SETTINGS = {
     "change_detection": for_faint_arrays,
     "what_then_where": for_small_digits,
     "visible_goal_with_buildings": for_rare_rewards,
+    "invisible_goal_with_buildings": for_rare_rewards,
     "spot_diff_basic": for_long_ways,
     "spot_diff_passive": for_long_ways,
     "spot_diff_multi_object": for_long_ways,
+    "spot_diff_motion": for_long_ways,
 }
 PRESETS = {"paper": paper, "laptop": laptop}
 

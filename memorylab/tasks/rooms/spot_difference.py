@@ -268,9 +268,15 @@ def go_and_touch(game, block):
 @jit
 def remember(game):
     """Look round in Room 1 until every block was seen, then go; what was not seen must be guessed."""
-    if game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1:
+    if game.gates == BEFORE and is_looking_round(game):
         return LOOK_RIGHT
     return go_and_touch(game, game.altered if difference_is_known(game) else guess(game))
+
+
+@jit
+def is_looking_round(game):
+    """Once round at most, until every block was seen."""
+    return game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1
 
 
 @jit
@@ -294,11 +300,12 @@ def forget(game):
 
 @jit
 def advise(game):
-    """As bits: the way to Room 2, or a look round in Room 1 first; there, the way to any block, but to turn only if no
-    way is in view: else turning for ever would do."""
+    """As bits: a look round in Room 1, the way to Room 2; there, the way to any block, but to turn only if no way is in
+    view: else turning for ever would do."""
+    if game.gates == BEFORE and is_looking_round(game):
+        return 1 << LOOK_RIGHT
     if game.z < room_2_south(game) + 0.4:
-        more_to_see = game.gates == BEFORE and game.length < FULL_TURN and game.seen != (1 << game.blocks) - 1
-        return 1 << go_and_touch(game, 0) | more_to_see << LOOK_RIGHT
+        return 1 << go_and_touch(game, 0)
     actions = 0
     for block in range(game.blocks):
         actions |= 1 << go_and_touch(game, block)
