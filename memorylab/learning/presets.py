@@ -141,7 +141,7 @@ def for_small_digits(config: TrainConfig) -> TrainConfig:
 
 
 def for_rare_rewards(config: TrainConfig) -> TrainConfig:
-    """Goals among buildings: a reward in a hundred steps must outweigh entropy and CPC; to walk takes longer to
+    """Visible Goal with Buildings: a reward in a hundred steps must outweigh entropy and CPC; to walk takes longer to
     learn than to look."""
     config = with_sharp_read(config)
     learner = replace(config.learner, learning_rate=6e-4, discount=0.98, teacher_steps=1_000_000)
@@ -165,7 +165,6 @@ OWN_SETTINGS = {
     "change_detection": for_faint_arrays,
     "what_then_where": for_small_digits,
     "visible_goal_with_buildings": for_rare_rewards,
-    "invisible_goal_with_buildings": for_rare_rewards,
     "spot_diff_basic": for_long_ways,
     "spot_diff_passive": for_long_ways,
     "spot_diff_multi_object": for_long_ways,
