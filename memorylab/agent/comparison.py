@@ -57,8 +57,10 @@ class ComparisonStore(FamiliarityStore):
 class ComparisonMemory(FamiliarityMemory):
     """m_t = [what familiarity has, d]."""
 
-    def __init__(self, config: "AgentConfig", *, rest: int = 64, shift: int = 1):
-        super().__init__(config, rest=rest)
+    def __init__(
+        self, config: "AgentConfig", *, rest: int = 64, detail: int = 1, brightness: float = 1.0, shift: int = 1
+    ):
+        super().__init__(config, rest=rest, detail=detail, brightness=brightness)
         if not 0 <= shift < ROWS:
             raise ValueError(f"comparison.shift must be at least 0 and below {ROWS} patches, not {shift}")
         self.shift = shift

@@ -97,11 +97,15 @@ class FamiliarityStore(EpisodicStore):
 class FamiliarityMemory(EpisodicMemory):
     """Queries have nothing of h, so that a learner reads all steps at once."""
 
-    def __init__(self, config: "AgentConfig", *, rest: int = 64):
+    def __init__(self, config: "AgentConfig", *, rest: int = 64, detail: int = 1, brightness: float = 1.0):
         super().__init__(config)
         if not 0 <= rest < self.capacity:
-            raise ValueError(f"familiarity.rest must be at least 0 and below the capacity, not {rest}")
-        self.rest = rest
+            raise ValueError(f"{config.memory}.rest must be at least 0 and below the capacity, not {rest}")
+        if not 1 <= detail <= min(config.height // ROWS, config.width // COLUMNS):
+            raise ValueError(f"{config.memory}.detail must be from 1 to the pixels across a patch, not {detail}")
+        if not 0 <= brightness <= 1:
+            raise ValueError(f"{config.memory}.brightness must be from 0 to 1, not {brightness}")
+        self.rest, self.detail, self.brightness = rest, detail, brightness
         self.noticed = PATCHES  # numbers a step, of which nothing is learned
         self.size = self.hidden_size + 1 + self.noticed
 
@@ -117,9 +121,16 @@ class FamiliarityMemory(EpisodicMemory):
         return Recognised(*super().new_recalled(lead, **options), torch.zeros(*lead, self.noticed, **options))
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
-        """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3)."""
+        """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3).
+
+        With more detail that of a part in its middle, for the edges of things mix with what is behind them; with less
+        brightness, light and shade count less.
+        """
         flat = inputs.pictures.flatten(0, 1).permute(0, 3, 1, 2).to(dtype)
-        patches = adaptive_avg_pool2d(flat, (ROWS, COLUMNS)).div_(255).flatten(2).mT
+        parts = adaptive_avg_pool2d(flat, (ROWS * self.detail, COLUMNS * self.detail)).div_(255)
+        middle = slice(self.detail // 2, None, self.detail)
+        patches = parts[..., middle, middle]
+        patches = (patches - (1 - self.brightness) * patches.mean(1, keepdim=True)).flatten(2).mT
         return patches.contiguous().view(*inputs.resets.shape, PATCHES, 3)
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]

@@ -50,7 +50,7 @@ def test_novelty_against_a_list(by_kernel, monkeypatch):
     assert store.kept.max() == KEPT
 
 
-def agent_of(size=(36, 48), memory="familiarity") -> MemoryRecallAgent:
+def agent_of(size=(36, 48), memory="familiarity", **settings) -> MemoryRecallAgent:
     torch.manual_seed(0)
     config = AgentConfig(
         memory=memory,
@@ -62,7 +62,7 @@ def agent_of(size=(36, 48), memory="familiarity") -> MemoryRecallAgent:
         key_size=4,
         capacity=64,
         auxiliary=(),
-        settings={f"{memory}.rest": REST},
+        settings={f"{memory}.{name}": value for name, value in {"rest": REST, **settings}.items()},
     )
     return MemoryRecallAgent(config)
 
@@ -107,3 +107,29 @@ def test_a_learner_reads_what_an_actor_read(memory, noticed):
     other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
     changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)
+
+
+def test_with_detail_a_patch_is_its_middle_and_with_less_brightness_shade_counts_less():
+    pictures = grey(1, 1)
+    pictures[0, 0, 4:6] = 0  # the upper half of the second row of patches
+    pictures[0, 0, :, 24:] //= 2  # in the shade
+    nothing = torch.zeros(1, 1)
+    inputs = Inputs(pictures, nothing, nothing.long(), nothing == 0)
+    plain = agent_of().read.look(inputs, torch.float32)[0, 0].view(ROWS, COLUMNS, 3)
+    fine = agent_of(detail=2, brightness=0.25).read.look(inputs, torch.float32)[0, 0].view(ROWS, COLUMNS, 3)
+    assert plain[1, 0, 0] == pytest.approx(plain[0, 0, 0] / 2)
+    torch.testing.assert_close(fine[1, 0], fine[0, 0])
+    assert plain[0, 0, 0] - plain[0, 11, 0] == pytest.approx(64 / 255)
+    assert fine[0, 0, 0] - fine[0, 11, 0] == pytest.approx(16 / 255)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("detail", "detail must be from 1 to the pixels across a patch, not 9"),
+        ("brightness", "brightness must be from"),
+    ],
+)
+def test_settings_that_cannot_be(setting, said):
+    with pytest.raises(ValueError, match=f"familiarity.{said}"):
+        agent_of(**{setting: 9})

@@ -106,8 +106,8 @@ SKILLED_TASKS = [task for task in TASKS if TrainConfig(task, teacher="skills").t
 
 @pytest.mark.parametrize("task", SKILLED_TASKS)
 def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
-    """Who remembers and who guesses both follow it, but for turning to a thing that is not in view, and for a look round
-    in the first room, which the one who forgets leaves out."""
+    """Who remembers and who guesses both follow it, but for turning to a thing that is not in view, and for a look
+    round in the first room, which the one who forgets leaves out."""
     assert len(SKILLED_TASKS) == 5
     for player in ("remembering", "forgetting"):
         env = MemoryVectorEnv(task, num_envs=8, seed=2, size=(SIDE, 24), seconds=60)
