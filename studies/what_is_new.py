@@ -1,4 +1,4 @@
-"""What tells a small network which block of Spot the Difference: Passive was altered? Learning without reinforcement.
+"""What tells a small network which block of Spot the Difference was altered? Learning without reinforcement.
 
 python studies/what_is_new.py [--episodes 4000] [--level holdout_interpolate]
 
@@ -16,7 +16,7 @@ import tyro
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from memorylab.agent import MemoryRecallAgent
+from memorylab.agent import Inputs, MemoryRecallAgent
 from memorylab.agent.familiarity import FamiliarityMemory
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.presets import preset_config
@@ -36,15 +36,19 @@ class Settings:
     noise: float = 0.05
     """How often the player acts at random."""
     epochs: int = 4
+    detail: int = 1
+    """As familiarity.detail."""
+    brightness: float = 1.0
+    """As familiarity.brightness."""
+    task: str = "spot_diff_passive"
+    """Or spot_diff_basic."""
 
 
 def watch(agent: MemoryRecallAgent, settings: Settings, level: str, episodes: int) -> tuple[dict[str, Tensor], Tensor]:
     """What can be known of each episode's picture, by name, and which block was altered."""
     read = agent.read
     assert isinstance(read, FamiliarityMemory)
-    env = MemoryVectorEnv(
-        "spot_diff_passive", level, NUM_ENVS, seed=1, size=(36, 48), threads=1, room=settings.room, delay=0
-    )
+    env = MemoryVectorEnv(settings.task, level, NUM_ENVS, seed=1, size=(36, 48), threads=1, room=settings.room, delay=0)
     pictures, _ = env.reset()
     store, chance = agent.new_store(NUM_ENVS), np.random.default_rng(0)
     resets, waits = np.ones(NUM_ENVS, np.bool_), np.ones(NUM_ENVS, np.bool_)
@@ -56,7 +60,9 @@ def watch(agent: MemoryRecallAgent, settings: Settings, level: str, episodes: in
         seen = torch.from_numpy(pictures)[None]
         x = agent.encode(seen)[0]
         store.wipe(torch.from_numpy(resets))
-        found = read.search(store, read.embed(x), read.look(seen, x.dtype)[0])
+        nothing = torch.zeros(1, NUM_ENVS)
+        inputs = Inputs(seen, nothing, nothing.long(), torch.from_numpy(resets)[None])
+        found = read.search(store, read.embed(x), read.look(inputs, x.dtype)[0])
         read.write(store, x, h)
         _, w = read(read.embed(x), read.project(found))
         p = (w[:, None] @ found.pv[..., : x.shape[-1]])[:, 0]
@@ -81,7 +87,8 @@ def watch(agent: MemoryRecallAgent, settings: Settings, level: str, episodes: in
 
 def main(settings: Settings) -> None:
     torch.manual_seed(0)
-    config = replace(preset_config("spot_diff_passive").agent, memory="familiarity", encoder="normalised")
+    own = {"familiarity.detail": settings.detail, "familiarity.brightness": settings.brightness}
+    config = replace(preset_config(settings.task).agent, memory="familiarity", encoder="normalised", settings=own)
     agent = MemoryRecallAgent(config)
     with torch.no_grad():
         learned, answers = watch(agent, settings, "train", settings.episodes * 3 // 2)
