@@ -13,7 +13,7 @@ import numpy as np
 from memorylab.tasks.checks import MANY, Check, as_begun, below_count, up_to, within
 from memorylab.tasks.locomotion import GUESSES, walked_fields
 from memorylab.tasks.scales import check_seconds, frames, whole
-from memorylab.tasks.stepping import ENDED, FRAMES_PER_STEP
+from memorylab.tasks.stepping import ENDED
 from memorylab.world.building import put_box
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
@@ -91,8 +91,6 @@ SPEED = 2.0
 RADIUS = 0.25
 WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
-
-TIME_TO_TURN = FRAMES_PER_STEP * 3 * FULL_TURN // 2  # from the far gate's opening: into Room 2 and once round
 
 BEFORE, BETWEEN, AFTER = range(3)
 
@@ -302,14 +300,12 @@ def forget(game):
 
 @jit
 def advise(game):
-    """As bits: a look round in Room 1, the way to Room 2; there, the way to any block. To turn to one that is not in
-    view is as good as to go to one that is, but not for ever."""
-    if game.gates == BEFORE and is_looking_round(game):
-        return 1 << LOOK_RIGHT
+    """As bits: the way to Room 2, or a look round in Room 1 first; there, the way to any block, but to turn only if no
+    way is in view: else turning for ever would do."""
     if game.z < room_2_south(game) + 0.4:
-        return 1 << go_and_touch(game, 0)
+        more_to_see = game.gates == BEFORE and is_looking_round(game)
+        return 1 << go_and_touch(game, 0) | more_to_see << LOOK_RIGHT
     actions = 0
     for block in range(game.blocks):
         actions |= 1 << go_and_touch(game, block)
-    may_turn = game.frame < game.opens_at + TIME_TO_TURN
-    return actions if may_turn else without_turning(actions)
+    return without_turning(actions)
