@@ -47,14 +47,14 @@ def compare(card: Card, settings: Settings) -> int:
         there = card.score(found.level)
         verdict = "as the card says" if is_true(there, found, is_same) else "NOT as the card says"
         wrong += verdict.startswith("NOT")
-        print(f"{card.name:12}{found.level:22}{there.mean:9.3f} ({there.low:.3f} to {there.high:.3f})", end="")
+        print(f"{card.name:25}{found.level:22}{there.mean:9.3f} ({there.low:.3f} to {there.high:.3f})", end="")
         print(f"{found.mean:9.3f} ({found.low:.3f} to {found.high:.3f})  {verdict}", flush=True)
     return wrong
 
 
 def main(settings: Settings) -> None:
     chosen = [read_card(entry(name) / "card.json") for name in settings.agents] or cards()
-    print(f"{'agent':12}{'level':22}{'card':>9}{'':20}{'now':>9}")
+    print(f"{'agent':25}{'level':22}{'card':>9}{'':20}{'now':>9}")
     sys.exit(1 if sum(compare(card, settings) for card in chosen) else 0)
 
 
