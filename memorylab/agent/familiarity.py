@@ -123,15 +123,16 @@ class FamiliarityMemory(EpisodicMemory):
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3).
 
-        With more detail that of a part in its middle, for the edges of things mix with what is behind them; with less
-        brightness, light and shade count less.
+        With more detail that of one part of it, below and right of its middle, for the edges of things mix with what is
+        behind them; with less brightness, light and shade count less.
         """
         flat = inputs.pictures.flatten(0, 1).permute(0, 3, 1, 2).to(dtype)
         parts = adaptive_avg_pool2d(flat, (ROWS * self.detail, COLUMNS * self.detail)).div_(255)
-        middle = slice(self.detail // 2, None, self.detail)
-        patches = parts[..., middle, middle]
-        patches = (patches - (1 - self.brightness) * patches.mean(1, keepdim=True)).flatten(2).mT
-        return patches.contiguous().view(*inputs.resets.shape, PATCHES, 3)
+        one = slice(self.detail // 2, None, self.detail)
+        patches = parts[..., one, one]
+        if self.brightness < 1:
+            patches = patches - (1 - self.brightness) * patches.mean(1, keepdim=True)
+        return patches.flatten(2).mT.contiguous().view(*inputs.resets.shape, PATCHES, 3)
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
         """The K nearest slots, and what is new in this picture, which is then no longer so."""

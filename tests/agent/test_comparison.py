@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 import torch
+from small_agents import small_agent
 
-from memorylab.agent import AgentConfig, Inputs, MemoryRecallAgent
+from memorylab.agent import Inputs
 from memorylab.agent.comparison import ComparisonStore
 from memorylab.agent.familiarity import COLUMNS, PATCHES, ROWS
 
@@ -42,20 +43,9 @@ def test_differences_against_a_slow_twin(by_kernel, shift, monkeypatch):
 
 def test_colours_that_change_places_are_familiar_and_yet_differ():
     """A red and a blue block; after a while of grey both are there again, or each in the other's place."""
-    torch.manual_seed(0)
-    config = AgentConfig(
-        memory="comparison",
-        encoder="small",
-        height=36,
-        width=48,
-        embedding_size=8,
-        hidden_size=8,
-        key_size=4,
-        capacity=64,
-        auxiliary=(),
-        settings={"comparison.rest": 4},
-    )
-    agent, T = MemoryRecallAgent(config), 16
+    sizes = {"height": 36, "width": 48, "capacity": 64}
+    agent = small_agent(memory="comparison", auxiliary=(), settings={"comparison.rest": 4}, **sizes)
+    T = 16
     pictures = torch.full((T, 2, 36, 48, 3), 128, dtype=torch.uint8)
     colours = torch.tensor([[255, 0, 0], [0, 0, 255]], dtype=torch.uint8)
     for game, swapped in enumerate((False, True)):

@@ -124,12 +124,13 @@ def test_with_detail_a_patch_is_its_middle_and_with_less_brightness_shade_counts
 
 
 @pytest.mark.parametrize(
-    ("setting", "said"),
+    ("memory", "setting", "said"),
     [
-        ("detail", "detail must be from 1 to the pixels across a patch, not 9"),
-        ("brightness", "brightness must be from"),
+        ("familiarity", "detail", "from 1 to the pixels across a patch, not 9"),
+        ("comparison", "brightness", "from 0 to 1, not 9"),
+        ("comparison", "shift", "at least 0 and below 9 patches, not 9"),
     ],
 )
-def test_settings_that_cannot_be(setting, said):
-    with pytest.raises(ValueError, match=f"familiarity.{said}"):
-        agent_of(**{setting: 9})
+def test_settings_that_cannot_be(memory, setting, said):
+    with pytest.raises(ValueError, match=f"{memory}.{setting} must be {said}"):
+        agent_of(memory=memory, **{setting: 9})

@@ -120,8 +120,9 @@ def test_the_zoo_takes_the_place_of_a_run(capsys, tmp_path, monkeypatch):
     printed(capsys, "curve", "zoo:avm/mra", "zoo:avm/lstm", "--out", tmp_path / "curve.png")
     assert (tmp_path / "curve.png").stat().st_size > 10_000
     assert agent_player(run_folder(Path("zoo:avm/mra"))).facts["player"].startswith("mra (taught) after")
-    printed(capsys, "report", "zoo:avm/mra", "--out", tmp_path / "report")
+    printed(capsys, "report", "zoo:vgb/mra", "--out", tmp_path / "report")
     assert "mra (taught)" in (tmp_path / "report" / "report.html").read_text()
+    assert not (ZOO / "vgb" / "mra" / "routes").exists()  # nobody walks there for a report
 
 
 # --- from a run to an agent of the zoo
