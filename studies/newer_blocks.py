@@ -8,7 +8,9 @@ in which the altered block has more.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,11 +19,17 @@ from scipy.stats import rankdata
 
 from memorylab.agent import AgentConfig, Inputs
 from memorylab.agent.familiarity import COLUMNS, ROWS, FamiliarityMemory
+from memorylab.agent.palette import PaletteMemory
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.world.walking import HALF_VIEW
 
 NUM_ENVS = 64
-LOOKS = {"mean of a patch": {}, "detail 2": {"detail": 2}, "detail 2, brightness 0.3": {"detail": 2, "brightness": 0.3}}
+LOOKS: dict[str, Callable[[AgentConfig], FamiliarityMemory]] = {
+    "mean of a patch": FamiliarityMemory,
+    "detail 2": partial(FamiliarityMemory, detail=2),
+    "detail 2, brightness 0.3": partial(FamiliarityMemory, detail=2, brightness=0.3),
+    "palette": PaletteMemory,
+}
 METRES = (0, 3), (3, 5), (5, 8), (8, 12)
 BELOW_THE_WALLS = 3  # rows of patches above it show sky and walls
 
@@ -57,7 +65,7 @@ def main(settings: Settings) -> None:
     env = MemoryVectorEnv(settings.task, "train", NUM_ENVS, seed=1, size=(36, 48), threads=1)
     pictures, _ = env.reset()
     config = AgentConfig(encoder="small", memory="familiarity", height=36, width=48, capacity=128, embedding_size=2)
-    memories = {name: FamiliarityMemory(config, **own) for name, own in LOOKS.items()}
+    memories = {name: make(config) for name, make in LOOKS.items()}
     stores = {name: memory.new_store(NUM_ENVS) for name, memory in memories.items()}
     resets, actions = np.ones(NUM_ENVS, np.bool_), np.zeros(NUM_ENVS, np.int64)
     nothing, noted = torch.zeros(1, NUM_ENVS), {name: [] for name in LOOKS}

@@ -7,7 +7,10 @@ from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, Gate
 from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder, SmallEncoder
 from memorylab.agent.episodic import EpisodicMemory
 from memorylab.agent.familiarity import FamiliarityMemory
+from memorylab.agent.hindsight import HindsightMemory
+from memorylab.agent.keepsake import KeepsakeMemory
 from memorylab.agent.memory import Memory
+from memorylab.agent.palette import PaletteMemory
 from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
@@ -28,7 +31,14 @@ CONTROLLERS: Registry[Controller] = Registry(
 )
 MEMORIES: Registry[Memory] = Registry(
     "memory",
-    {"episodic": EpisodicMemory, "familiarity": FamiliarityMemory, "comparison": ComparisonMemory},
+    {
+        "episodic": EpisodicMemory,
+        "familiarity": FamiliarityMemory,
+        "comparison": ComparisonMemory,
+        "palette": PaletteMemory,
+        "hindsight": HindsightMemory,
+        "keepsake": KeepsakeMemory,
+    },
     besides=("none",),
 )
 AUXILIARY_LOSSES: Registry[AuxiliaryLoss] = Registry(

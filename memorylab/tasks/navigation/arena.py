@@ -22,7 +22,10 @@ from memorylab.world.paths import is_open_ahead, way_around, way_is_clear
 from memorylab.world.rng import below, hashed, uniform
 from memorylab.world.walking import (
     FORWARD,
+    FORWARD_LEFT,
+    FORWARD_RIGHT,
     FULL_TURN,
+    LOOK_LEFT,
     LOOK_RIGHT,
     STRAFE_LEFT,
     STRAFE_RIGHT,
@@ -277,6 +280,15 @@ def look_for_goal(game):
     return LOOK_RIGHT if steps_here(game) % (2 * FULL_TURN) < FULL_TURN else go_wandering(game)
 
 
+@jit
+def advise(game):
+    """As bits, for one who looks for what cannot be seen: on, straight or in a bend, while the way is free; else to
+    turn, either way. Where to is for memory to say."""
+    if is_open_ahead(game, NEAR, RADIUS):
+        return 1 << FORWARD | 1 << FORWARD_LEFT | 1 << FORWARD_RIGHT
+    return 1 << LOOK_LEFT | 1 << LOOK_RIGHT
+
+
 # --- the rules, by a task's goal
 
 
@@ -319,5 +331,6 @@ def arena_task(*, name: str, goal: Goal, instructions: tuple[str, ...], **parts:
         report=REPORT,
         checks=CHECKS,
         counter=("goals", "Goals"),
+        advise=None if goal.is_visible else advise,
         **parts,
     )
