@@ -1,13 +1,20 @@
 """The contract of an auxiliary loss: something to learn from a trajectory beside its rewards."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
 from memorylab.agent.data import Inputs, Output
 
 Metrics = dict[str, Tensor]  # scalars
+
+
+class Lesson(NamedTuple):
+    """What a teacher said along a trajectory, and how much it counts."""
+
+    advice: Tensor  # (T, B) int64: action a as bit a; above the actions what else a task's teacher tells
+    weight: float
 
 
 class AuxiliaryLoss(nn.Module):
@@ -21,6 +28,7 @@ class AuxiliaryLoss(nn.Module):
     part: ClassVar[str] = ""  # what the agent calls it, in checkpoints and in metrics; empty for its registered name
     weight: float = 1.0
     reduction: str = "same"
+    lesson: Lesson | None = None  # of the trajectory, if there is a teacher whose weight is not zero
     turn: int = 0  # how many updates were before this one, for a loss that takes a part of a trajectory at a time
 
     def __init__(self) -> None:

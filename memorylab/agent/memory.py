@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from memorylab.agent.auxiliary import AuxiliaryLoss
 from memorylab.agent.data import Inputs, Output, stacked
 
 
@@ -51,6 +52,11 @@ class Memory(nn.Module):
     def query_has_h(self) -> bool:
         """Whether a read waits for h_(t-1), as it does with a `query` of its own; else a learner reads all at once."""
         return type(self).query is not Memory.query
+
+    @property
+    def own_loss(self) -> AuxiliaryLoss | None:
+        """What it learns beside rewards, if anything."""
+        return None
 
     def new_store(self, num_envs: int, **options: Any) -> Store:
         """An empty one; `options` are device and dtype."""

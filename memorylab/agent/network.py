@@ -53,9 +53,11 @@ class MemoryRecallAgent(nn.Module):
 
     @property
     def auxiliary(self) -> dict[str, AuxiliaryLoss]:
-        """Its auxiliary losses by name."""
+        """Its auxiliary losses by name, a memory's own among them."""
         parts = {name: AUXILIARY_LOSSES.find(name).part or name for name in self.config.auxiliary}
-        return {name: cast(AuxiliaryLoss, self.get_submodule(part)) for name, part in parts.items()}
+        found = {name: cast(AuxiliaryLoss, self.get_submodule(part)) for name, part in parts.items()}
+        own = self.read.own_loss if self.read else None
+        return found | ({self.config.memory: own} if own else {})
 
     @property
     def device(self) -> torch.device:

@@ -8,6 +8,7 @@ from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder
 from memorylab.agent.episodic import EpisodicMemory
 from memorylab.agent.familiarity import FamiliarityMemory
 from memorylab.agent.hindsight import HindsightMemory
+from memorylab.agent.homing import HomingMemory
 from memorylab.agent.keepsake import KeepsakeMemory
 from memorylab.agent.memory import Memory
 from memorylab.agent.palette import PaletteMemory
@@ -38,6 +39,7 @@ MEMORIES: Registry[Memory] = Registry(
         "palette": PaletteMemory,
         "hindsight": HindsightMemory,
         "keepsake": KeepsakeMemory,
+        "homing": HomingMemory,
     },
     besides=("none",),
 )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from memorylab.agent.auxiliary import Lesson
 from memorylab.agent.network import MemoryRecallAgent, Output
 from memorylab.learning.config import LearnerConfig
 from memorylab.learning.losses import ActorCritic, actor_critic, clipped, teaching
@@ -84,13 +85,15 @@ class Learner:
         )
         loss = rl.policy_gradient + config.baseline_cost * rl.baseline - config.entropy_cost * rl.entropy
         metrics = self.measures(rl, output)
+        lesson, weight = None, self.teacher_weight()
         if trajectory.advice is not None:
-            weight, lesson = self.teacher_weight(), teaching(output.logits[:-1], trajectory.advice[:-1])
-            loss = loss + weight * lesson.loss if weight else loss
-            metrics |= {"teacher_weight": weight, "teacher_agreement": lesson.agreement.item()}
+            taught = teaching(output.logits[:-1], trajectory.advice[:-1])
+            loss = loss + weight * taught.loss if weight else loss
+            lesson = Lesson(trajectory.advice, weight) if weight else None
+            metrics |= {"teacher_weight": weight, "teacher_agreement": taught.agreement.item()}
         steps = rl.log_ratios.numel() if config.reduction == "sum" else 1
         for auxiliary in self.agent.auxiliary.values():
-            auxiliary.turn = self.version
+            auxiliary.turn, auxiliary.lesson = self.version, lesson
             value, told = auxiliary.loss(output, inputs)
             is_mean_of_sums = config.reduction == "sum" and auxiliary.reduction == "mean"
             loss = loss + auxiliary.weight * value / (steps * self.learners if is_mean_of_sums else 1)

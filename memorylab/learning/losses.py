@@ -42,20 +42,20 @@ def actor_critic(
     )
 
 
-class Lesson(NamedTuple):
+class Taught(NamedTuple):
     """What a teacher's advice comes to."""
 
     loss: Tensor  # -log of the probability that pi gives to what the teacher finds good
     agreement: Tensor  # how often the agent finds one of these likeliest
 
 
-def teaching(logits: Tensor, advice: Tensor) -> Lesson:
+def teaching(logits: Tensor, advice: Tensor) -> Taught:
     """Kickstarting (Schmitt et al. 2018) by a teacher that names one action or several between which it has no opinion:
     logits (T, B, A), advice (T, B) with a bit for each. With one action this is the cross-entropy."""
     is_good = (advice[..., None] >> torch.arange(logits.shape[-1], device=logits.device)) & 1 == 1
     loss = logits.logsumexp(-1) - logits.masked_fill(~is_good, -torch.inf).logsumexp(-1)
     agrees = is_good.gather(-1, logits.argmax(-1, keepdim=True))
-    return Lesson(loss.mean(), agrees.float().mean())
+    return Taught(loss.mean(), agrees.float().mean())
 
 
 def clipped(rewards: Tensor, how: str) -> Tensor:

@@ -13,7 +13,7 @@ import numpy as np
 from memorylab.tasks.checks import MANY, Check, as_begun, within
 from memorylab.tasks.locomotion import WANDERINGS, WalkedRules, walked_fields, walked_task
 from memorylab.tasks.scales import check_seconds, frames
-from memorylab.tasks.stepping import FRAMES_PER_SECOND
+from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 from memorylab.tasks.task import Task
 from memorylab.world.building import put_oval
 from memorylab.world.jit import bind, jit
@@ -81,6 +81,8 @@ EYE = 1.0
 SPEED = 1.3
 RADIUS = 0.25
 WALL_HEIGHT = 2.5
+STEP = SPEED * FRAMES_PER_STEP / FRAMES_PER_SECOND  # metres that an action leads ahead
+ABOVE_ACTIONS = 16  # the bit of an advice from which on it tells a place
 CELLS = 4  # the open square in cells; one more around it is wall
 GRID = CELLS + 2
 CLEARANCE = 0.15  # of the side: nobody respawns nearer to the goal
@@ -283,10 +285,19 @@ def look_for_goal(game):
 @jit
 def advise(game):
     """As bits, for one who looks for what cannot be seen: on, straight or in a bend, while the way is free; else to
-    turn, either way. Where to is for memory to say."""
+    turn, either way. Where to is for memory to say; where one stands is told."""
     if is_open_ahead(game, NEAR, RADIUS):
-        return 1 << FORWARD | 1 << FORWARD_LEFT | 1 << FORWARD_RIGHT
-    return 1 << LOOK_LEFT | 1 << LOOK_RIGHT
+        return told_place(game) | 1 << FORWARD | 1 << FORWARD_LEFT | 1 << FORWARD_RIGHT
+    return told_place(game) | 1 << LOOK_LEFT | 1 << LOOK_RIGHT
+
+
+@jit
+def told_place(game):
+    """Steps east and north of the middle, and the way one faces, as bits above those of the actions."""
+    middle = game.cell * GRID / 2
+    east, north = (game.x - middle) / STEP, (game.z - middle) / STEP
+    turn = game.yaw % 360.0 / 360.0
+    return (int(east + 2048) << 12 | int(north + 2048)) << 10 << ABOVE_ACTIONS | int(turn * 1024) << ABOVE_ACTIONS
 
 
 # --- the rules, by a task's goal

@@ -1,0 +1,157 @@
+"""A map that is learned from one's own steps, and where on it one was paid."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from memorylab.agent import AgentConfig, Inputs, MemoryRecallAgent
+from memorylab.agent.homing import TURN, HomingStore, between, seen_from, told_poses, walked_poses, walks
+from memorylab.envs.vector import MemoryVectorEnv
+from memorylab.tasks.navigation.arena import SPEED
+from memorylab.world.gaze import DEGREES_PER_FRAME
+from memorylab.world.walking import FORWARD, FORWARD_RIGHT, LOOK_LEFT, LOOK_RIGHT, STRAFE_RIGHT, WALK_ACTIONS
+
+B = 3
+
+
+def inputs_of(actions, rewards=None, resets=None, pictures=None) -> Inputs:
+    actions = torch.tensor(actions)
+    actions = actions[:, None] if actions.dim() == 1 else actions
+    nothing = torch.zeros(actions.shape)
+    pictures = torch.zeros(*actions.shape, 36, 48, 3, dtype=torch.uint8) if pictures is None else pictures
+    rewards = nothing if rewards is None else rewards
+    return Inputs(pictures, rewards, actions, (nothing > 0) if resets is None else resets)
+
+
+def test_actions_add_up_to_a_way():
+    """Against a walker who does one step after the other."""
+    draw = np.random.default_rng(0)
+    actions = draw.integers(0, len(WALK_ACTIONS), 60)
+    x = z = angle = 0.0
+    slow = []
+    for action in actions:
+        name = WALK_ACTIONS[action]
+        turn = TURN * ("look right" in name) - TURN * ("look left" in name)
+        ahead = 1.0 * name.startswith("forward") - 1.0 * name.startswith("backward")
+        right = 1.0 * (name == "strafe right") - 1.0 * (name == "strafe left")
+        middle = angle + turn / 2
+        x += ahead * math.sin(middle) + right * math.cos(middle)
+        z += ahead * math.cos(middle) - right * math.sin(middle)
+        angle += turn
+        slow.append((x, z, math.sin(angle), math.cos(angle)))
+    np.testing.assert_allclose(walked_poses(inputs_of(actions))[:, 0].numpy(), slow, atol=1e-4)
+    assert pytest.approx(math.radians(4 * DEGREES_PER_FRAME)) == TURN
+
+
+def test_what_lies_right_and_ahead():
+    actions = [FORWARD] * 5 + [LOOK_RIGHT] * 11 + [FORWARD] * 3 + [STRAFE_RIGHT]
+    poses = walked_poses(inputs_of([LOOK_LEFT, *actions]))[:, 0]
+    quarter = 11 * TURN
+    right, ahead, sin, cos = between(poses[0], poses[-1]).tolist()
+    assert right == pytest.approx(3 * math.sin(quarter) + math.cos(quarter), abs=1e-4)
+    assert ahead == pytest.approx(5 + 3 * math.cos(quarter) - math.sin(quarter), abs=1e-4)
+    assert (sin, cos) == pytest.approx((math.sin(quarter), math.cos(quarter)), abs=1e-4)
+    torch.testing.assert_close(seen_from(torch.tensor([1.0, 0]), torch.tensor([0, 2.0])), torch.tensor([-2.0, 0]))
+
+
+def test_a_reward_and_an_episode_begin_another_walk():
+    rewards, resets = torch.zeros(6, 1), torch.zeros(6, 1, dtype=torch.bool)
+    rewards[2], resets[4] = 1, True
+    assert walks(inputs_of([0] * 6, rewards, resets))[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_where_it_paid_is_the_mean_of_the_steps_before():
+    store = HomingStore(B, 8, 2, 2, 2)
+    draw = torch.Generator().manual_seed(0)
+    paid, last = [[] for _ in range(B)], [None] * B
+    for t in range(40):
+        reset = torch.rand(B, generator=draw) < (1 if t == 0 else 0.05)
+        rewards = (torch.rand(B, generator=draw) < 0.3).float() * ~reset
+        pose = torch.randn(B, 4, generator=draw)
+        store.wipe(reset)
+        found = store.note(pose, rewards)
+        for b in range(B):
+            if reset[b]:
+                paid[b] = []
+            if rewards[b]:
+                paid[b].append(last[b])
+            last[b] = pose[b, :2]
+            expected = torch.stack(paid[b]).mean(0) if paid[b] else torch.zeros(2)
+            torch.testing.assert_close(found[b], torch.cat([expected, torch.tensor([float(len(paid[b]))])]))
+
+
+def agent_of(**changes) -> MemoryRecallAgent:
+    torch.manual_seed(0)
+    sizes = {"height": 36, "width": 48, "embedding_size": 32, "hidden_size": 8, "key_size": 4, "capacity": 16}
+    settings = {"memory": "homing", "encoder": "normalised", "actions": 8, "auxiliary": (), **sizes, **changes}
+    return MemoryRecallAgent(AgentConfig(**settings))
+
+
+def bearing_pictures(actions: torch.Tensor) -> torch.Tensor:
+    """A world with a bright pillar in the north, a dark one in the east: a picture shows where one faces."""
+    angle = torch.atan2(*walked_poses(inputs_of(actions.tolist()))[..., 2:].unbind(-1))
+    columns = torch.linspace(-math.pi / 4, math.pi / 4, 48)
+    picture = torch.full((*actions.shape, 36, 48, 3), 128.0)
+    for bearing, change in ((0, 100.0), (math.pi / 2, -100.0), (math.pi, 60.0), (-math.pi / 2, -60.0)):
+        off = (angle[..., None] + columns - bearing + math.pi) % (2 * math.pi) - math.pi
+        picture += (change * torch.exp(-((off / 0.3) ** 2)))[..., None, :, None]
+    return picture.clamp(0, 255).to(torch.uint8)
+
+
+def test_it_learns_to_face_by_turning():
+    """In a world of four pillars, from its own turns alone."""
+    agent = agent_of()
+    optimiser = torch.optim.Adam(agent.parameters(), 2e-3)
+    draw = torch.Generator().manual_seed(0)
+    for _ in range(120):
+        actions = torch.randint(0, 2, (24, 16), generator=draw) * (FORWARD_RIGHT - LOOK_RIGHT) + LOOK_RIGHT
+        inputs = inputs_of(actions.tolist(), pictures=bearing_pictures(actions))
+        x = agent.encode(inputs.pictures)
+        loss, told = agent.auxiliary["homing"].loss(type("Seen", (), {"x": x})(), inputs)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    assert told["pose_turn"] < 0.05  # at first about 1
+
+
+def test_a_learner_reads_what_an_actor_read():
+    """Step by step with a store, then all steps at once from what was found; over the end of an episode."""
+    agent, T = agent_of(), 12
+    draw = torch.Generator().manual_seed(1)
+    pictures = torch.randint(0, 256, (T, B, 36, 48, 3), generator=draw, dtype=torch.uint8)
+    resets = torch.rand(T, B, generator=draw) < 0.1
+    rewards, actions = (torch.rand(T, B, generator=draw) < 0.3).float(), torch.randint(8, (T, B), generator=draw)
+    inputs = Inputs(pictures, rewards, actions, resets)
+    with torch.no_grad():
+        acted, _ = agent.unroll(inputs, agent.initial_state(B), store=agent.new_store(B))
+    learned, _ = agent.unroll(inputs, agent.initial_state(B), recalled=acted.recalled)
+    torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
+    assert acted.recalled.paid[..., 2].max() > 1
+    other = acted.recalled._replace(paid=acted.recalled.paid + 1)
+    changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
+    assert not torch.allclose(changed.logits, learned.logits)
+
+
+def test_other_actions_are_refused():
+    with pytest.raises(ValueError, match="memory homing needs the 8 actions of walked tasks, not 5"):
+        agent_of(actions=5)
+
+
+def test_a_teacher_tells_where_a_walker_stands():
+    env = MemoryVectorEnv("igb", "train", 16, seed=2, size=(36, 48), threads=1)
+    env.reset()
+    actions, advice = np.zeros(16, np.int64), np.zeros(16, np.int64)
+    for _ in range(40):
+        env.act("forgetting", actions)
+        env.step(actions)
+    env.advise("skills", advice)
+    east, north, sin, cos = told_poses(torch.from_numpy(advice)).numpy().T
+    games = env.batch.records
+    middle, yaw = games["cell"] * games["rows"] / 2, np.radians(games["yaw"])
+    step = SPEED / 15  # metres: 15 steps a second
+    np.testing.assert_allclose(east * step, games["x"] - middle, atol=1.01 * step)
+    np.testing.assert_allclose(north * step, games["z"] - middle, atol=1.01 * step)
+    np.testing.assert_allclose((sin, cos), (np.sin(yaw), np.cos(yaw)), atol=0.01)
+    assert set(advice & 0xFF) <= {0b11000001, 0b00110000}
