@@ -16,8 +16,8 @@ class AgentConfig:
     """Working memory: ff, lstm, gru, lru, transformer or one that was registered."""
     memory: str = "episodic"
     """Episodic memory (MEM): episodic (the paper's), familiarity (ours, with a sense of what is new), comparison (ours,
-    which also sees where now differs from then), hindsight (ours, which knows what was done in moments like this that
-    led to a reward), none or one that was registered."""
+    which also sees where now differs from then), palette (ours, familiar with colours by the pixel), homing (ours,
+    which knows where a place that pays lies), none or one that was registered."""
     auxiliary: tuple[str, ...] = ("cpc",)
     """Unsupervised losses, any set of cpc (contrastive predictive coding), rec (reconstruction), recollection (ours:
     CPC backwards) and those that were registered."""

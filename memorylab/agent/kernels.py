@@ -284,50 +284,6 @@ def compare_patches(patches, seen, slots, valid, found, rows, columns, shift):
 
 
 @compiled
-def credit_slots(rewards, actions, outcome, done, on_the_way, next_slot, discount):
-    """See HindsightStore.credit: outcome and done (B, capacity), the others (B,)."""
-    B, capacity = outcome.shape
-    for b in range(B):
-        if on_the_way[b] > 0:
-            done[b, (next_slot - 1) % capacity] = actions[b]
-        if rewards[b] > 0:
-            paid = rewards[b]
-            for age in range(1, min(on_the_way[b], capacity) + 1):
-                outcome[b, (next_slot - age) % capacity] = paid
-                paid *= discount
-            on_the_way[b] = 0
-        on_the_way[b] = min(on_the_way[b], capacity - 1) + 1
-
-
-@compiled
-def hint_at(q, k, squared_norm, outcome, done, worth, number, epsilon, found):
-    """See HindsightStore.hints: found (B, A + 2) are zeros."""
-    B, capacity, D = k.shape
-    A = found.shape[1] - 2
-    slots = np.empty(number, np.int64)
-    near = np.empty(number, k.dtype)
-    for b in range(B):
-        near[:] = np.inf
-        for i in range(capacity):
-            if outcome[b, i] >= worth and squared_norm[b, 0, i] < np.inf:
-                distance = k.dtype.type(0)
-                for d in range(D):
-                    distance += (q[b, d] - k[b, i, d]) ** 2
-                if distance < near[number - 1]:
-                    insert(near, slots, distance, i)
-        total = k.dtype.type(0)
-        for j in range(number):
-            if near[j] < np.inf:
-                share = outcome[b, slots[j]] / (epsilon + near[j])
-                total += share
-                found[b, done[b, slots[j]]] += share
-                found[b, A] += share * outcome[b, slots[j]]
-        if total > 0:
-            found[b] /= total
-            found[b, A + 1] = np.log(0.001 + near[0]) / 5
-
-
-@compiled
 def note_pixels(pictures, first, met, clock, grain, hues, shades, patch_of, novelty):
     """See PaletteStore.meet: pictures (B, pixels, 3), first and met (B, bins), the patch of each pixel."""
     red_green, against_blue = np.arange(511) // grain + 1, np.arange(1021) // (2 * grain) + 1

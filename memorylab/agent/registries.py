@@ -7,9 +7,7 @@ from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, Gate
 from memorylab.agent.encoders import Encoder, NormalisedEncoder, ResidualEncoder, SmallEncoder
 from memorylab.agent.episodic import EpisodicMemory
 from memorylab.agent.familiarity import FamiliarityMemory
-from memorylab.agent.hindsight import HindsightMemory
 from memorylab.agent.homing import HomingMemory
-from memorylab.agent.keepsake import KeepsakeMemory
 from memorylab.agent.memory import Memory
 from memorylab.agent.palette import PaletteMemory
 from memorylab.agent.recollection import Recollection
@@ -37,8 +35,6 @@ MEMORIES: Registry[Memory] = Registry(
         "familiarity": FamiliarityMemory,
         "comparison": ComparisonMemory,
         "palette": PaletteMemory,
-        "hindsight": HindsightMemory,
-        "keepsake": KeepsakeMemory,
         "homing": HomingMemory,
     },
     besides=("none",),

@@ -49,7 +49,10 @@ def test_an_unknown_model_lists_the_ten():
         ({"controller": "rnn"}, "controller must be one of ff, lstm, gru, lru, transformer, not 'rnn'"),
         ({"encoder": "big"}, "encoder must be one of residual, small, normalised, not 'big'"),
         ({"auxiliary": ("cpc", "both")}, "auxiliary must be one of cpc, rec, recollection, not 'both'"),
-        ({"memory": "long"}, "memory must be one of none, episodic, familiarity, comparison, not 'long'"),
+        (
+            {"memory": "vast"},
+            "memory must be one of none, episodic, familiarity, comparison, palette, homing, not 'vast'",
+        ),
         ({"settings": {"lstm.window": 3}}, "settings must be of a part that has some, not 'lstm.window'"),
         (
             {"controller": "transformer", "settings": {"transformer.size": 3}},

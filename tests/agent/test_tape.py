@@ -21,8 +21,6 @@ AGENTS = {
     "mra, familiarity": {"memory": "familiarity", "settings": {"familiarity.rest": 2}},
     "mra, comparison": {"memory": "comparison", "settings": {"comparison.rest": 2}},
     "mra, palette": {"memory": "palette", "settings": {"palette.rest": 2}},
-    "mra, hindsight": {"memory": "hindsight"},
-    "mra, keepsake": {"memory": "keepsake"},
 }
 
 

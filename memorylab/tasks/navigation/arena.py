@@ -25,7 +25,6 @@ from memorylab.world.walking import (
     FORWARD_LEFT,
     FORWARD_RIGHT,
     FULL_TURN,
-    LOOK_LEFT,
     LOOK_RIGHT,
     STRAFE_LEFT,
     STRAFE_RIGHT,
@@ -285,10 +284,11 @@ def look_for_goal(game):
 @jit
 def advise(game):
     """As bits, for one who looks for what cannot be seen: on, straight or in a bend, while the way is free; else to
-    turn, either way. Where to is for memory to say; where one stands is told."""
+    turn right, for who may turn either way turns to and fro. Where to is for memory to say; where one stands is
+    told."""
     if is_open_ahead(game, NEAR, RADIUS):
         return told_place(game) | 1 << FORWARD | 1 << FORWARD_LEFT | 1 << FORWARD_RIGHT
-    return told_place(game) | 1 << LOOK_LEFT | 1 << LOOK_RIGHT
+    return told_place(game) | 1 << LOOK_RIGHT
 
 
 @jit
