@@ -136,7 +136,11 @@ class FamiliarityMemory(EpisodicMemory):
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
         """The K nearest slots, and what is new in this picture, which is then no longer so."""
-        return Recognised(*super().search(store, q_t), store.meet(looked_t))
+        return self.recognised(store, q_t, store.meet(looked_t))
+
+    def recognised(self, store: Any, q_t: Tensor, noticed: Tensor) -> Recognised:
+        """The K nearest slots, and what was noticed."""
+        return Recognised(*super().search(store, q_t), noticed)
 
     def project(self, recalled: Recognised) -> Familiar:  # type: ignore[override]
         """Keys anew, as in the episodic memory."""

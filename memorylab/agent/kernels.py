@@ -315,3 +315,44 @@ def meet_beside(first, i, j, k, hues, shades, now):
             for c in range(k - 1, k + 2):
                 place = (a * hues + b) * shades + c
                 first[place] = min(first[place], now)
+
+
+@compiled
+def sum_over_hues(pixels, hues, sums, width, dark, pure):
+    """See MotionStore.sort: pixels (B, P, 3), hues (B, P), sums (B, HUES, 3) zeros."""
+    B, P = hues.shape
+    pale = sums.shape[1]
+    for b in range(B):
+        for p in range(P):
+            red, green, blue = np.int64(pixels[b, p, 0]), np.int64(pixels[b, p, 1]), np.int64(pixels[b, p, 2])
+            most, least = max(red, green, blue), min(red, green, blue)
+            d = most - least
+            if most < dark or 100 * d < pure * most:
+                hues[b, p] = pale
+                continue
+            if most == red:
+                hue = 2 * (green - blue) // d
+            elif most == green:
+                hue = 2 * (blue - red) // d + 4
+            else:
+                hue = 2 * (red - green) // d + 8
+            hue %= pale
+            hues[b, p] = hue
+            sums[b, hue, 0] += p % width
+            sums[b, hue, 1] += p // width
+            sums[b, hue, 2] += 1
+
+
+@compiled
+def mean_over_patches(hues, changes, patch_of, found):
+    """See MotionStore.paint: hues (B, P), changes (B, HUES), found (B, patches) zeros."""
+    pale = changes.shape[1]
+    number = np.zeros(found.shape[1], np.int64)
+    for b in range(len(hues)):
+        number[:] = 0
+        for p in range(len(patch_of)):
+            if hues[b, p] != pale:
+                found[b, patch_of[p]] += changes[b, hues[b, p]]
+                number[patch_of[p]] += 1
+        for patch in range(len(number)):
+            found[b, patch] /= max(number[patch], 1)

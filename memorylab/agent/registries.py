@@ -9,6 +9,7 @@ from memorylab.agent.episodic import EpisodicMemory
 from memorylab.agent.familiarity import FamiliarityMemory
 from memorylab.agent.homing import HomingMemory
 from memorylab.agent.memory import Memory
+from memorylab.agent.motion import MotionMemory
 from memorylab.agent.palette import PaletteMemory
 from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
@@ -35,6 +36,7 @@ MEMORIES: Registry[Memory] = Registry(
         "familiarity": FamiliarityMemory,
         "comparison": ComparisonMemory,
         "palette": PaletteMemory,
+        "motion": MotionMemory,
         "homing": HomingMemory,
     },
     besides=("none",),
