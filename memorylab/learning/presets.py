@@ -136,7 +136,7 @@ def for_small_digits(config: TrainConfig) -> TrainConfig:
     """What Then Where: digits of seven pixels; a trial, from the digit to the button, fits into a trajectory; a reward
     comes every 25 steps."""
     config = with_sharp_read(config)
-    learner = replace(config.learner, entropy_cost=0.003, teacher_steps=600_000)
+    learner = replace(config.learner, entropy_cost=0.005, teacher_steps=600_000)
     return replace(config, unroll=50, agent=replace(config.agent, neighbours=4), learner=learner)
 
 
