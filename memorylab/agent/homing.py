@@ -67,7 +67,9 @@ class Poses(AuxiliaryLoss):
         metrics = dict(zip(("pose_apart", "pose_turn"), by_walk.detach(), strict=True))
         if self.lesson is None:
             return by_walk.sum(), metrics
-        by_map = off(poses, told_poses(self.lesson.advice).to(poses)).mean((1, 2))
+        is_told = self.lesson.advice >> ABOVE_ACTIONS > 0  # not every teacher tells places
+        number = self.over_learners(is_told.sum()).clamp_min(1)
+        by_map = (off(poses, told_poses(self.lesson.advice).to(poses)) * is_told).sum((1, 2)) / number
         metrics |= dict(zip(("map_apart", "map_turn"), by_map.detach(), strict=True))
         return by_walk.sum() + self.lesson.weight * by_map.sum(), metrics
 
@@ -166,7 +168,7 @@ class HomingStore(EpisodicStore):
 class HomingMemory(EpisodicMemory):
     """m_t = [the paper's, right, ahead, how far, whether it is known]. Queries have nothing of h."""
 
-    def __init__(self, config: "AgentConfig", *, weight: float = 0.1):
+    def __init__(self, config: "AgentConfig", *, weight: float = 0.3):
         super().__init__(config)
         self.poses = Poses(config, weight)
         self.size = self.hidden_size + SENSED

@@ -4,9 +4,10 @@ A thing is told by its hue. At each step the pixels of a hue have a middle, as a
 where that has gone in LAG steps, own turns taken off, in sizes, is one of nine motions: eight directions, or still.
 What is seen of a way and the size of a thing both shrink with distance, so that these do not depend on it. Each game
 counts the motions of every hue: `now`, since it came into sight, and `then`, before it was last out of sight for a
-while. How much a hue has changed is half of the distance between the two,
+while. How much a hue has changed is half of the distance between the two, less what counting does by chance,
 
-    c = sum over motions of |then / sum of then - now / sum of now| / 2,    0 as long as either has few counts,
+    d = sum over motions of |then / sum of then - now / sum of now| / 2,    0 as long as either has few counts,
+    c = (d - 0.2) / 0.4, from 0 to 1,
 
 and m_t has its mean over the pixels of a hue in each of 9 x 12 patches: what has changed, and where it is. Nothing of
 it is learned.
@@ -37,6 +38,7 @@ STILL = 0.25  # of its size: a thing that has gone less is still
 DIRECTIONS = 8
 AWAY = 30  # steps out of sight after which a thing is met anew
 ENOUGH = 15  # counts
+BY_CHANCE, SURELY = 0.2, 0.6  # how far counts of the same motion are apart, and those of others
 
 
 def hues_of(pixels: Tensor) -> Tensor:
@@ -124,7 +126,8 @@ class MotionStore(EpisodicStore):
         """(B, HUES)."""
         then, now = self.then.sum(-1, keepdim=True), self.now.sum(-1, keepdim=True)
         apart = (self.then / then.clamp_min(1) - self.now / now.clamp_min(1)).abs().sum(-1) / 2
-        return torch.where((then >= ENOUGH) & (now >= ENOUGH), apart[..., None], 0)[..., 0]
+        changed = ((apart - BY_CHANCE) / (SURELY - BY_CHANCE)).clamp(0, 1)
+        return torch.where((then >= ENOUGH) & (now >= ENOUGH), changed[..., None], 0)[..., 0]
 
     def paint(self, hues: Tensor, changes: Tensor) -> Tensor:
         """(B, PATCHES): the mean over those pixels of a patch that have a hue; 0 without any."""

@@ -135,6 +135,8 @@ def test_what_a_teacher_tells_is_learned_from_while_it_teaches():
     error = poses(x) - torch.tensor([100.0, -20, 1, 0])
     huber = torch.where(error.abs() < 3, error**2 / 6, error.abs() - 1.5)[..., :2].sum(-1).mean()
     torch.testing.assert_close(told["map_apart"], huber.detach() / 10)
+    poses.lesson = Lesson(torch.full((6, B), 1 << FORWARD), 0.5)  # of a teacher that tells no place
+    torch.testing.assert_close(poses.loss(SimpleNamespace(x=x), inputs)[0], alone)
 
 
 def test_the_tape_is_the_trajectory_unrolled():

@@ -81,7 +81,8 @@ class SlowMotion:
         then, now = self.then.get(hue, Counter()), self.now.get(hue, Counter())
         if min(then.total(), now.total()) < ENOUGH:
             return 0
-        return sum(abs(then[each] / then.total() - now[each] / now.total()) for each in {*then, *now}) / 2
+        apart = sum(abs(then[each] / then.total() - now[each] / now.total()) for each in {*then, *now}) / 2
+        return min(max((apart - 0.2) / 0.4, 0), 1)
 
     def paint(self, hues):
         changes = [self.change(hue) for hue in range(HUES)]

@@ -14,7 +14,7 @@ from memorylab.learning.config import LearnerConfig, TrainConfig
 from memorylab.learning.learner import Learner
 from memorylab.learning.losses import teaching
 from memorylab.learning.trajectory import named_trajectory
-from memorylab.tasks.task import TASKS
+from memorylab.tasks.task import TASKS, find_task
 from memorylab.world.walking import LOOK_RIGHT
 
 SIZES = {"height": SIDE, "width": SIDE, "embedding_size": 8, "hidden_size": 8, "key_size": 4, "capacity": 16}
@@ -101,13 +101,38 @@ def test_who_follows_advice_gets_there(task):
     env.close()
 
 
+@pytest.mark.parametrize("task", ["igb", "iga"])
+def test_advice_in_an_arena_leads_about_and_knows_nothing_of_the_goal(task):
+    """Who takes any good action comes by goals at last, if they are as wide as with buildings."""
+    env = MemoryVectorEnv(task, num_envs=16, seed=2, size=(SIDE, 24), side=10, reach=1.35)
+    env.reset()
+    advice, elsewhere, rng, goals = *np.zeros((2, 16), np.int64), np.random.default_rng(0), 0.0
+    for _ in range(600):
+        env.advise("skills", advice)
+        good = [[action for action in range(8) if bits >> action & 1] for bits in advice.tolist()]
+        _, rewards, *_ = env.step(np.array([rng.choice(actions) for actions in good]))
+        goals += rewards.sum()
+    assert goals >= 8
+    env.advise("skills", advice)
+    games = env.batch.records
+    games["goal_x"], games["goal_z"], games["goals"] = (
+        games["goal_z"].copy(),
+        games["goal_x"].copy(),
+        games["goals"] + 1,
+    )
+    env.advise("skills", elsewhere)
+    assert advice.tolist() == elsewhere.tolist()
+    env.close()
+
+
 SKILLED_TASKS = [task for task in TASKS if TrainConfig(task, teacher="skills").teaching_player == "skills"]
+ROOMS = [task for task in SKILLED_TASKS if find_task(task).family == "rooms"]
 
 
-@pytest.mark.parametrize("task", SKILLED_TASKS)
+@pytest.mark.parametrize("task", ROOMS)
 def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
     """Who remembers and who guesses both follow it, but for turning to a thing that is not in view."""
-    assert len(SKILLED_TASKS) == 5
+    assert (len(SKILLED_TASKS), len(ROOMS)) == (7, 5)
     for player in ("remembering", "forgetting"):
         env = MemoryVectorEnv(task, num_envs=8, seed=2, size=(SIDE, 24), seconds=60)
         env.reset()

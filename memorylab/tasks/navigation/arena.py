@@ -296,8 +296,8 @@ def told_place(game):
     """Steps east and north of the middle, and the way one faces, as bits above those of the actions."""
     middle = game.cell * GRID / 2
     east, north = (game.x - middle) / STEP, (game.z - middle) / STEP
-    turn = game.yaw % 360.0 / 360.0
-    return (int(east + 2048) << 12 | int(north + 2048)) << 10 << ABOVE_ACTIONS | int(turn * 1024) << ABOVE_ACTIONS
+    turn = int(game.yaw % 360.0 / 360.0 * 1024) & 1023
+    return ((int(east + 2048) << 12 | int(north + 2048)) << 10 | turn) << ABOVE_ACTIONS
 
 
 # --- the rules, by a task's goal

@@ -11,6 +11,6 @@ TASK = arena_task(
         "The goal cannot be seen: walk about until the score goes up, and remember the place by the buildings.",
     ),
     card_step=18,
-    curriculum=({"side": 6}, {"side": 10}),
-    curriculum_share=0.3,
+    curriculum=({"side": 10},),
+    curriculum_share=0.25,
 )
