@@ -356,3 +356,154 @@ def mean_over_patches(hues, changes, patch_of, found):
                 number[patch_of[p]] += 1
         for patch in range(len(number)):
             found[b, patch] /= max(number[patch], 1)
+
+
+@compiled
+def judge_pixels(
+    pixels, paid, most, step, clock, middle, rewards, won, lost, worth, patch_of, found, grain, hues, shades, width
+):
+    """See WorthStore.meet: pixels (B, P, 3), found (B, patches) zeros."""
+    B, P, _ = pixels.shape
+    height = P // width
+    places, counts = np.empty(P, np.int64), np.zeros(most.shape[1], np.int64)
+    number = np.zeros(found.shape[1], np.int64)
+    for b in range(B):
+        if paid[b] and clock[b] > 0:
+            keep_reward(most[b], step[b], clock[b], middle[b], rewards[b] % len(won[b]), won[b], lost[b], hues, shades)
+            rewards[b] += 1
+            judge(won[b], lost[b], min(rewards[b], len(won[b])), worth[b], hues, shades)
+        clock[b] += 1
+        number[:] = 0
+        for p in range(P):
+            red, green, blue = np.int64(pixels[b, p, 0]), np.int64(pixels[b, p, 1]), np.int64(pixels[b, p, 2])
+            i, j = (red - green + 255) // grain + 1, (red + green - 2 * blue + 510) // (2 * grain) + 1
+            place = (i * hues + j) * shades + (red + green + blue) // (3 * grain) + 1
+            places[p] = place
+            counts[place] += 1
+            if worth[b, place] != 0:
+                found[b, patch_of[p]] += worth[b, place]
+                number[patch_of[p]] += 1
+        for p in range(P):
+            place = places[p]
+            most[b, place] = max(most[b, place], counts[place])
+            if counts[place] > 1:
+                step[b, place] = clock[b]
+        middle[b] = most_frequent(places, counts, height, width)
+        for p in range(P):
+            counts[places[p]] = 0
+        for patch in range(len(number)):
+            found[b, patch] /= max(number[patch], 1)
+
+
+@compiled
+def most_frequent(places, counts, height, width):
+    """The bin that has most pixels in the middle of the view, a fifth of its height and width."""
+    for p in range(len(places)):
+        counts[places[p]] = 0
+    best = np.int64(0)
+    for y in range(height * 13 // 36, height * 21 // 36):
+        for x in range(width * 19 // 48, width * 29 // 48):
+            place = places[y * width + x]
+            counts[place] += 1
+            if counts[place] > counts[best]:
+                best = place
+    return best
+
+
+@compiled
+def keep_reward(most, step, clock, middle, event, won, lost, hues, shades):
+    """What is in the middle has won; bins that had twelve pixels and more and are out of view, with all beside them,
+    have lost: the largest of these. Then all begins anew."""
+    won[event] = middle
+    lost[event] = 0
+    for slot in range(lost.shape[1]):
+        best = 0
+        for place in range(len(most)):
+            if (
+                most[place] >= 12
+                and most[place] > most[best]
+                and not is_beside_a_step(step, clock, place, hues, shades)
+            ):
+                best = place
+        lost[event, slot] = best
+        if best == 0:
+            break
+        most[best] = 0
+    most[:] = 0
+
+
+@compiled
+def is_beside_a_step(step, clock, place, hues, shades):
+    """Was this bin, or one beside it, in view at that step?"""
+    for i in range(-1, 2):
+        for j in range(-1, 2):
+            for k in range(-1, 2):
+                if step[place + (i * hues + j) * shades + k] == clock:
+                    return True
+    return False
+
+
+@compiled
+def are_beside(one, other, hues, shades):
+    """Are these the same bin, or two that touch?"""
+    i, j, k = one // (hues * shades), one // shades % hues, one % shades
+    a, b, c = other // (hues * shades), other // shades % hues, other % shades
+    return abs(i - a) <= 1 and abs(j - b) <= 1 and abs(k - c) <= 1
+
+
+@compiled
+def takes_part(place, won, lost, event, hues, shades):
+    """1 if it won, -1 if it lost, 0 if it was not there."""
+    if are_beside(place, won[event], hues, shades):
+        return 1
+    for slot in range(lost.shape[1]):
+        if lost[event, slot] > 0 and are_beside(place, lost[event, slot], hues, shades):
+            return -1
+    return 0
+
+
+@compiled
+def record_of(place, won, lost, number, hues, shades):
+    """v: (wins - losses) / (wins + losses)."""
+    sum_of, parts = 0, 0
+    for event in range(number):
+        part = takes_part(place, won, lost, event, hues, shades)
+        sum_of += part
+        parts += part != 0
+    return sum_of / max(parts, 1)
+
+
+@compiled
+def judge(won, lost, number, worth, hues, shades):
+    """The worth of all that took part, and of what is beside it."""
+    worth[:] = 0
+    for event in range(number):
+        put_worth(won[event], won, lost, number, worth, hues, shades)
+        for slot in range(lost.shape[1]):
+            if lost[event, slot] > 0:
+                put_worth(lost[event, slot], won, lost, number, worth, hues, shades)
+
+
+@compiled
+def put_worth(place, won, lost, number, worth, hues, shades):
+    """v + u of one bin, for it and those beside it."""
+    partners, rewards = 0.0, 0
+    for event in range(number):
+        part = takes_part(place, won, lost, event, hues, shades)
+        if part == 1:
+            total, losers = 0.0, 0
+            for slot in range(lost.shape[1]):
+                if lost[event, slot] > 0:
+                    total += record_of(lost[event, slot], won, lost, number, hues, shades)
+                    losers += 1
+            if losers:
+                partners += total / losers
+                rewards += 1
+        elif part == -1:
+            partners += record_of(won[event], won, lost, number, hues, shades)
+            rewards += 1
+    value = record_of(place, won, lost, number, hues, shades) + partners / max(rewards, 1)
+    for i in range(-1, 2):
+        for j in range(-1, 2):
+            for k in range(-1, 2):
+                worth[place + (i * hues + j) * shades + k] = value

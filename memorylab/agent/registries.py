@@ -15,6 +15,7 @@ from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
 from memorylab.agent.transformer import TransformerWindow
+from memorylab.agent.worth import WorthMemory
 
 ENCODERS: Registry[Encoder] = Registry(
     "encoder", {"residual": ResidualEncoder, "small": SmallEncoder, "normalised": NormalisedEncoder}
@@ -38,6 +39,7 @@ MEMORIES: Registry[Memory] = Registry(
         "palette": PaletteMemory,
         "motion": MotionMemory,
         "homing": HomingMemory,
+        "worth": WorthMemory,
     },
     besides=("none",),
 )

@@ -158,7 +158,7 @@ def for_unseen_goals(config: TrainConfig) -> TrainConfig:
 
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
-    """Spot the Difference: one reward after hundreds of steps. A stage is passed by whoever finds the way, for the way
+    """The rooms: one reward that needs memory after hundreds of steps. A stage is passed by whoever finds the way, for the way
     through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the teacher
     stays: what a guess pays does not hold the way."""
     config = for_rare_rewards(config)
@@ -180,6 +180,7 @@ OWN_SETTINGS = {
     "spot_diff_passive": for_long_ways,
     "spot_diff_multi_object": for_long_ways,
     "spot_diff_motion": for_long_ways,
+    "transitive_inference": for_long_ways,
 }
 PRESETS = {"paper": paper, "laptop": laptop}
 
