@@ -15,9 +15,9 @@ class AgentConfig:
     controller: str = "lstm"
     """Working memory: ff, lstm, gru, lru, transformer or one that was registered."""
     memory: str = "episodic"
-    """Episodic memory (MEM): episodic (the paper's), familiarity (ours, with a sense of what is new), comparison (ours,
-    which also sees where now differs from then), palette (ours, familiar with colours by the pixel), homing (ours,
-    which knows where a place that pays lies), none or one that was registered."""
+    """Episodic memory (MEM): episodic (the paper's), none, one that was registered, or one of ours: familiarity (with a
+    sense of what is new), comparison (sees where now differs from then), palette (familiar with colours by the pixel),
+    motion (knows how things moved), homing (where a place that pays lies) or worth (what won over what)."""
     auxiliary: tuple[str, ...] = ("cpc",)
     """Unsupervised losses, any set of cpc (contrastive predictive coding), rec (reconstruction), recollection (ours:
     CPC backwards) and those that were registered."""

@@ -158,9 +158,9 @@ def for_unseen_goals(config: TrainConfig) -> TrainConfig:
 
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
-    """The rooms: one reward that needs memory after hundreds of steps. A stage is passed by whoever finds the way, for the way
-    through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the teacher
-    stays: what a guess pays does not hold the way."""
+    """The rooms: one choice that needs memory after hundreds of steps. A stage is passed by whoever finds the way, for
+    the way through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the
+    teacher stays: what a guess pays does not hold the way."""
     config = for_rare_rewards(config)
     learner = replace(config.learner, learning_rate=1e-3, discount=0.995)
     learner = replace(learner, teacher_steps=1_500_000, teacher_floor=0.02)
