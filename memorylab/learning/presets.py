@@ -168,6 +168,13 @@ def for_long_ways(config: TrainConfig) -> TrainConfig:
     return replace(config, agent=agent, learner=learner, curriculum=curriculum)
 
 
+def for_many_choices(config: TrainConfig) -> TrainConfig:
+    """Transitive Inference: the rooms' settings, but a reward comes every thirty steps and outweighs more entropy;
+    with less of it one side becomes a habit."""
+    config = for_long_ways(config)
+    return replace(config, learner=replace(config.learner, entropy_cost=0.003))
+
+
 OWN_SETTINGS = {
     "arbitrary_visuomotor_mapping": for_pictures_that_return,
     "continuous_recognition": for_pictures_that_return,
@@ -180,7 +187,7 @@ OWN_SETTINGS = {
     "spot_diff_passive": for_long_ways,
     "spot_diff_multi_object": for_long_ways,
     "spot_diff_motion": for_long_ways,
-    "transitive_inference": for_long_ways,
+    "transitive_inference": for_many_choices,
 }
 PRESETS = {"paper": paper, "laptop": laptop}
 

@@ -220,7 +220,7 @@ def agent_of(size=(36, 48), dtype=torch.float32) -> MemoryRecallAgent:
 def test_a_learner_reads_what_an_actor_read(size, dtype):
     """Step by step with a store, then all steps at once from what was found; over the end of an episode."""
     agent = agent_of(size, dtype)
-    pictures, rewards = met_in(ORDERS["mixed"], size, (1, 3))
+    pictures, rewards = met_in(ORDERS["down"], size, (1, 3))
     T = len(pictures)
     resets = torch.zeros(T, 2, dtype=torch.bool)
     resets[0] = resets[-1, 1] = True
