@@ -36,7 +36,9 @@ def sides(level: str, steps: int) -> np.ndarray:
     for _ in range(steps):
         store.wipe(torch.from_numpy(resets))
         paid = torch.from_numpy(np.where(resets, 0, rewards))
-        worth = store.meet(torch.from_numpy(pictures).flatten(1, 2), paid).view(NUM_ENVS, ROWS, COLUMNS).numpy()
+        worth = (
+            store.meet(torch.from_numpy(pictures).flatten(1, 2), paid).view(NUM_ENVS, 2, ROWS, COLUMNS).sum(1).numpy()
+        )
         games = env.batch.records
         is_asked = (games["challenge"] == 1) & (games["yaw"] == 0) & (games["z"] == START_Z)
         right = worth[:, :, COLUMNS // 2 :].sum((1, 2)) - worth[:, :, : COLUMNS // 2].sum((1, 2))

@@ -362,11 +362,11 @@ def mean_over_patches(hues, changes, patch_of, found):
 def judge_pixels(
     pixels, paid, most, step, clock, middle, rewards, won, lost, worth, patch_of, found, grain, hues, shades, width
 ):
-    """See WorthStore.meet: pixels (B, P, 3), found (B, patches) zeros."""
+    """See WorthStore.meet: pixels (B, P, 3), found (B, 2, patches) zeros."""
     B, P, _ = pixels.shape
     height = P // width
     places, counts = np.empty(P, np.int64), np.zeros(most.shape[1], np.int64)
-    number = np.zeros(found.shape[1], np.int64)
+    number = np.zeros(found.shape[2], np.int64)
     for b in range(B):
         if paid[b] and clock[b] > 0:
             keep_reward(most[b], step[b], clock[b], middle[b], rewards[b] % len(won[b]), won[b], lost[b], hues, shades)
@@ -380,8 +380,9 @@ def judge_pixels(
             place = (i * hues + j) * shades + (red + green + blue) // (3 * grain) + 1
             places[p] = place
             counts[place] += 1
-            if worth[b, place] != 0:
-                found[b, patch_of[p]] += worth[b, place]
+            if worth[b, place, 0] != 0 or worth[b, place, 1] != 0:
+                for i in range(2):
+                    found[b, i, patch_of[p]] += worth[b, place, i]
                 number[patch_of[p]] += 1
         for p in range(P):
             place = places[p]
@@ -392,7 +393,8 @@ def judge_pixels(
         for p in range(P):
             counts[places[p]] = 0
         for patch in range(len(number)):
-            found[b, patch] /= max(number[patch], 1)
+            for i in range(2):
+                found[b, i, patch] /= max(number[patch], 1)
 
 
 @compiled
@@ -486,7 +488,7 @@ def judge(won, lost, number, worth, hues, shades):
 
 @compiled
 def put_worth(place, won, lost, number, worth, hues, shades):
-    """v + u of one bin, for it and those beside it."""
+    """v and u of one bin, for it and those beside it."""
     partners, rewards = 0.0, 0
     for event in range(number):
         part = takes_part(place, won, lost, event, hues, shades)
@@ -502,8 +504,9 @@ def put_worth(place, won, lost, number, worth, hues, shades):
         elif part == -1:
             partners += record_of(won[event], won, lost, number, hues, shades)
             rewards += 1
-    value = record_of(place, won, lost, number, hues, shades) + partners / max(rewards, 1)
+    v, u = record_of(place, won, lost, number, hues, shades), partners / max(rewards, 1)
     for i in range(-1, 2):
         for j in range(-1, 2):
             for k in range(-1, 2):
-                worth[place + (i * hues + j) * shades + k] = value
+                beside = place + (i * hues + j) * shades + k
+                worth[beside, 0], worth[beside, 1] = v, u

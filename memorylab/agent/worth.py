@@ -5,12 +5,11 @@ colours that were in view since the reward before and no longer are, has lost. A
 known by its own record and, as value transfer theory has it (von Fersen et al. 1991), by that of its partners, what it
 won against or lost to:
 
-    v(c) = (w - l) / (w + l),    u(c) = mean over the rewards it took part in of the mean v of its partners,
-    worth(c) = v(c) + u(c).
+    v(c) = (w - l) / (w + l),    u(c) = mean over the rewards it took part in of the mean v of its partners.
 
 Of a chain A < B < C < D < E of which only neighbours were met, B, C and D all won once and lost once; but B won over
-one that never won, and D lost to one that never lost. m_t has the mean worth of those pixels of each of 9 x 12 patches
-that have any. Nothing of it is learned.
+one that never won, and D lost to one that never lost. m_t has the means of v and of u over those pixels of each of
+9 x 12 patches that have any. Nothing of it is learned.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -43,7 +42,7 @@ class WorthStore(EpisodicStore):
         self.clock, self.middle, self.rewards = (torch.zeros(num_envs, **whole) for _ in range(3))
         self.won = torch.zeros(num_envs, EVENTS, **whole)
         self.lost = torch.zeros(num_envs, EVENTS, LOSERS, **whole)  # 0: none
-        self.worth = torch.zeros(num_envs, BINS)
+        self.worth = torch.zeros(num_envs, BINS, 2)  # v and u
         self.own = {
             "most": self.most, "step": self.step, "clock": self.clock, "middle": self.middle, "rewards": self.rewards,
             "won": self.won, "lost": self.lost, "worth": self.worth,
@@ -58,12 +57,12 @@ class WorthStore(EpisodicStore):
                 part[begins] = 0
 
     def meet(self, pixels: Tensor, rewards: Tensor) -> Tensor:
-        """The worth of the patches of pictures (B, pixels, 3), now that these rewards (B,) have come."""
-        found = torch.zeros(len(pixels), PATCHES)
+        """v of the patches of pictures (B, pixels, 3), then u, now that these rewards (B,) have come."""
+        found = torch.zeros(len(pixels), 2, PATCHES)
         patch_of = patches_of(self.height, self.width, torch.device("cpu"))
         given = (pixels.cpu().contiguous(), rewards.cpu() > 0, *self.own.values(), patch_of, found)
         judge_pixels(*map(array, given), GRAIN, HUES, SHADES, self.width)
-        return found.to(self.k)
+        return found.flatten(1).to(self.k)
 
 
 class WorthMemory(FamiliarityMemory):
@@ -72,6 +71,8 @@ class WorthMemory(FamiliarityMemory):
     def __init__(self, config: "AgentConfig", *, rest: int = 64):
         super().__init__(config, rest=rest)
         self.picture_size = config.height, config.width
+        self.noticed += PATCHES
+        self.size += PATCHES
 
     def new_store(self, num_envs: int, **options: Any) -> WorthStore:  # type: ignore[override]
         """Rings of `capacity` slots; nothing has won yet."""

@@ -82,7 +82,7 @@ class SlowWorth:
                 partners.append(np.mean([self.record(each) for each in lost]))
             if part == -1:
                 partners.append(self.record(won))
-        return self.record(place) + (np.mean(partners) if partners else 0)
+        return self.record(place), np.mean(partners) if partners else 0
 
     def judge(self):
         """Of two that are not far apart, what is beside both is worth what the later one is."""
@@ -97,9 +97,9 @@ class SlowWorth:
         patches = [[] for _ in range(ROWS * COLUMNS)]
         for y, row in enumerate(bins):
             for x, place in enumerate(row):
-                if self.worth.get(place):
-                    patches[y * ROWS // HEIGHT * COLUMNS + x * COLUMNS // WIDTH].append(self.worth[place])
-        return [np.mean(patch) if patch else 0 for patch in patches]
+                if any(value := self.worth.get(place, (0, 0))):
+                    patches[y * ROWS // HEIGHT * COLUMNS + x * COLUMNS // WIDTH].append(value)
+        return np.array([np.mean(patch, 0) if patch else (0, 0) for patch in patches]).T.ravel()
 
 
 def comings_and_goings(steps: int, draw: np.random.Generator) -> np.ndarray:
@@ -170,17 +170,17 @@ def met_in(order, size, last) -> tuple[torch.Tensor, torch.Tensor]:
     return pictures, rewards
 
 
-def worth_after(order, last, store=None) -> tuple[float, float]:
-    """Of these two things, left and right."""
+def worth_after(order, last, store=None) -> list[tuple[float, float]]:
+    """v and u of these two things, left and right."""
     size = 36, 48
     store = WorthStore(size, 2, 1, 8, 2, 2, 2) if store is None else store
     for picture, reward in zip(*met_in(order, size, last), strict=True):
-        worth = store.meet(picture.flatten(0, 1)[None], reward[None])[0].view(ROWS, COLUMNS)
-    left, right = worth[4:6, 2:4], worth[4:6, 9:11]
-    assert (left == left[0, 0]).all()
-    assert (right == right[0, 0]).all()
+        worth = store.meet(picture.flatten(0, 1)[None], reward[None])[0].view(2, ROWS, COLUMNS)
+    left, right = worth[:, 4:6, 2:4], worth[:, 4:6, 9:11]
+    assert (left == left[:, :1, :1]).all()
+    assert (right == right[:, :1, :1]).all()
     assert worth.count_nonzero() == left.count_nonzero() + right.count_nonzero()  # grey is worth nothing
-    return left[0, 0].item(), right[0, 0].item()
+    return [tuple(side[:, 0, 0].tolist()) for side in (left, right)]
 
 
 @pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
@@ -188,15 +188,15 @@ def worth_after(order, last, store=None) -> tuple[float, float]:
 def test_of_two_that_won_as_often_the_one_that_lost_to_a_higher_one_is_worth_more(order, last):
     store = WorthStore((36, 48), 2, 1, 8, 2, 2, 2)
     worth = dict(zip(last, worth_after(order, last, store), strict=True))
-    assert worth[3] > worth[1]
-    assert worth == pytest.approx({1: -0.5, 3: 0.5})
+    assert worth == {1: (0, -0.5), 3: (0, 0.5)}
     for each in bins_of(torch.tensor(CHAIN)[[1, 3]]):
         assert (store.won == each).sum() == (store.lost == each).sum() == 1
 
 
 @pytest.mark.parametrize("last", [(0, 6), (1, 5), (2, 4), (3, 2)])
 def test_of_seven_only_the_ends_and_what_is_next_to_them_have_any(last):
-    assert worth_after(range(6), last) == pytest.approx([(-1, -0.5, 0, 0, 0, 0.5, 1)[each] for each in last])
+    v, u = (-1, 0, 0, 0, 0, 0, 1), (0, -0.5, 0, 0, 0, 0.5, 0)
+    assert worth_after(range(6), last) == [(v[each], u[each]) for each in last]
 
 
 def test_a_reward_that_comes_with_an_episode_s_first_picture_is_not_for_anything():
@@ -231,9 +231,9 @@ def test_a_learner_reads_what_an_actor_read(size, dtype):
         acted, _ = agent.unroll(inputs, agent.initial_state(2), store=agent.new_store(2))
     learned, _ = agent.unroll(inputs, agent.initial_state(2), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    worth = acted.recalled.novelty.view(T, 2, ROWS, COLUMNS)
+    worth = acted.recalled.novelty.view(T, 2, 2, ROWS, COLUMNS)
     assert worth.dtype == dtype
-    torch.testing.assert_close(worth[-1, 0, 4, [2, 10]], torch.tensor([-0.5, 0.5], dtype=dtype))
+    torch.testing.assert_close(worth[-1, 0, 1, 4, [2, 10]], torch.tensor([-0.5, 0.5], dtype=dtype))
     assert worth[-2, 1].any()
     assert not worth[-1, 1].any()  # another episode
     other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
