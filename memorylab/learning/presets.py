@@ -172,7 +172,7 @@ def for_many_choices(config: TrainConfig) -> TrainConfig:
     """Transitive Inference: the rooms' settings, but a reward comes every thirty steps and outweighs more entropy;
     with less of it one side becomes a habit."""
     config = for_long_ways(config)
-    return replace(config, learner=replace(config.learner, entropy_cost=0.003))
+    return replace(config, learner=replace(config.learner, entropy_cost=0.01))
 
 
 OWN_SETTINGS = {
