@@ -1,6 +1,7 @@
 """Loops over a batch in one call, for CPUs: what would be a dozen small operations of PyTorch in every step.
 
-Each has its twin in PyTorch's own operations, which any other device and dtype uses, and a test that compares the two.
+Each has its twin in PyTorch's own operations, which any other device and dtype uses, and a test that compares the two;
+but for what judges worth, which is done on the CPU always, and compared with a twin in a test.
 """
 
 from functools import partial
