@@ -16,7 +16,8 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from memorylab.agent.familiarity import COLUMNS, PATCHES, ROWS, FamiliarityMemory, FamiliarityStore, Recognised
-from memorylab.agent.kernels import array, compare_patches, suits
+from memorylab.agent.kernels import array, suits
+from memorylab.agent.picture_kernels import compare_patches
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig

@@ -23,8 +23,9 @@ from torch.nn.functional import adaptive_avg_pool2d
 
 from memorylab.agent.data import Inputs
 from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Neighbours, Recalled
-from memorylab.agent.kernels import array, note_colours, suits
+from memorylab.agent.kernels import array, suits
 from memorylab.agent.memory import Memory
+from memorylab.agent.picture_kernels import note_colours
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig

@@ -24,8 +24,9 @@ from memorylab.agent.data import Inputs
 from memorylab.agent.episodic import EpisodicStore
 from memorylab.agent.familiarity import PATCHES, FamiliarityMemory
 from memorylab.agent.homing import MOTIONS
-from memorylab.agent.kernels import array, mean_over_patches, suits, sum_over_hues
+from memorylab.agent.kernels import array, suits
 from memorylab.agent.palette import patches_of
+from memorylab.agent.picture_kernels import mean_over_patches, sum_over_hues
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig

@@ -21,7 +21,8 @@ from torch import Tensor
 from memorylab.agent.data import Inputs
 from memorylab.agent.episodic import EpisodicStore
 from memorylab.agent.familiarity import COLUMNS, PATCHES, ROWS, FamiliarityMemory
-from memorylab.agent.kernels import array, note_pixels, suits
+from memorylab.agent.kernels import array, suits
+from memorylab.agent.picture_kernels import note_pixels
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig

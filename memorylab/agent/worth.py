@@ -20,8 +20,9 @@ from torch import Tensor
 from memorylab.agent.data import Inputs
 from memorylab.agent.episodic import EpisodicStore
 from memorylab.agent.familiarity import PATCHES, FamiliarityMemory
-from memorylab.agent.kernels import array, judge_pixels
+from memorylab.agent.kernels import array
 from memorylab.agent.palette import BINS, GRAIN, HUES, SHADES, patches_of
+from memorylab.agent.picture_kernels import judge_pixels
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
