@@ -169,8 +169,8 @@ def for_long_ways(config: TrainConfig) -> TrainConfig:
 
 
 def for_many_choices(config: TrainConfig) -> TrainConfig:
-    """Transitive Inference: the rooms' settings, but a reward comes every thirty steps and outweighs more entropy;
-    with less of it one side becomes a habit."""
+    """Transitive Inference: the rooms' settings, but a reward comes every thirty steps and outweighs more entropy; with
+    a third of it one seed of two never left a guess."""
     config = for_long_ways(config)
     return replace(config, learner=replace(config.learner, entropy_cost=0.01))
 

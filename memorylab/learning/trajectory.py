@@ -31,7 +31,7 @@ class Trajectory(NamedTuple):
     actions: Tensor  # (T + 1, B) int64: chosen at t
     log_mu: Tensor  # (T + 1, B): log-probability of that choice when it was made
     recalled: Any  # (T + 1, B, ...): what the memory reads found, a NamedTuple of the memory's own, or None
-    advice: Tensor | None  # (T + 1, B) int64: what a teacher finds good at t, action a as bit a; None without one
+    advice: Tensor | None  # (T + 1, B) int64: what a teacher says at t, good actions as bits, above them what else
     state: State  # working memory before the first step
     tape: Tape | None = None  # the forward pass of these steps, if it was kept and its weights are still the agent's
 
