@@ -9,7 +9,17 @@ import torch
 
 from memorylab.agent import AgentConfig, Inputs, MemoryRecallAgent
 from memorylab.agent.auxiliary import Lesson
-from memorylab.agent.homing import TURN, HomingStore, between, seen_from, told_poses, walked_poses, walks
+from memorylab.agent.homing import (
+    ANYWHERE,
+    SLIP,
+    TURN,
+    HomingStore,
+    between,
+    seen_from,
+    told_poses,
+    walked_poses,
+    walks,
+)
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.actor import Actor, taped_trajectory
 from memorylab.tasks.navigation.arena import SPEED
@@ -65,24 +75,81 @@ def test_a_reward_and_an_episode_begin_another_walk():
     assert walks(inputs_of([0] * 6, rewards, resets))[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
 
 
-def test_where_it_paid_is_the_mean_of_the_steps_before():
-    store = HomingStore(B, 8, 2, 2, 2)
+def test_steps_are_counted_and_pictures_correct_the_count():
+    """Against one walker at a time, with Kalman's equations as they are written down."""
+    store = HomingStore(B, 8, 2, 2, 2, dtype=torch.float64)
     draw = torch.Generator().manual_seed(0)
-    paid, last = [[] for _ in range(B)], [None] * B
-    for t in range(40):
+    walkers = [Walker() for _ in range(B)]
+    for t in range(60):
         reset = torch.rand(B, generator=draw) < (1 if t == 0 else 0.05)
-        rewards = (torch.rand(B, generator=draw) < 0.3).float() * ~reset
-        pose = torch.randn(B, 4, generator=draw)
+        is_paid = (torch.rand(B, generator=draw) < 0.1) & ~reset
+        actions = torch.randint(8, (B,), generator=draw)
+        angle = 6 * torch.rand(B, generator=draw)
+        seen = torch.cat([20 * torch.randn(B, 2, generator=draw), torch.rand(B, 2, generator=draw)], -1).double()
+        pose = torch.cat([seen[:, :2], torch.stack([angle.sin(), angle.cos()], -1), seen[:, 2:]], -1)
         store.wipe(reset)
-        found = store.note(pose, rewards)
+        sensed = store.note(pose, actions, is_paid)
         for b in range(B):
-            if reset[b]:
-                paid[b] = []
-            if rewards[b]:
-                paid[b].append(last[b])
-            last[b] = pose[b, :2]
-            expected = torch.stack(paid[b]).mean(0) if paid[b] else torch.zeros(2)
-            torch.testing.assert_close(found[b], torch.cat([expected, torch.tensor([float(len(paid[b]))])]))
+            walkers[b] = Walker() if reset[b] else walkers[b]
+            told = *pose[b, :2].tolist(), float(angle[b]), *pose[b, 4:].exp().tolist()
+            expected = walkers[b].note(told, actions[b], bool(is_paid[b]))
+            np.testing.assert_allclose(sensed[b].numpy(), expected, atol=1e-5)
+
+
+class Walker:
+    """One who counts its steps."""
+
+    def __init__(self):
+        self.east = self.north = self.angle = 0.0
+        self.variances, self.paid = list(ANYONE), []
+
+    def note(self, told, action, is_paid):
+        if self.variances != list(ANYONE):
+            way = walked_poses(inputs_of([action]))[0, 0].double()
+            sin, cos = math.sin(self.angle), math.cos(self.angle)
+            self.east, self.north = (
+                self.east + float(way[0]) * cos + float(way[1]) * sin,
+                self.north + float(way[1]) * cos - float(way[0]) * sin,
+            )
+            self.angle += math.atan2(way[2], way[3])
+            self.variances = [before + slip for before, slip in zip(self.variances, SLIP, strict=True)]
+        if is_paid:
+            self.paid.append((self.east, self.north, 1 / (1 + self.variances[0])))
+            self.variances = list(ANYONE)
+        off = told[0] - self.east, told[1] - self.north, math.remainder(told[2] - self.angle, 2 * math.pi)
+        gains = []
+        for i in range(2):
+            doubt = 20 * told[3 + i] ** 2
+            gains.append(self.variances[i] / (self.variances[i] + doubt))
+            self.variances[i] = 1 / (1 / self.variances[i] + 1 / doubt)
+        self.east, self.north = self.east + gains[0] * off[0], self.north + gains[0] * off[1]
+        self.angle += gains[1] * off[2]
+        return [*self.way_to_goal(), self.east / 50, self.north / 50, math.sin(self.angle), math.cos(self.angle),
+                1 / (1 + math.sqrt(self.variances[0]) / 10)]  # fmt: skip
+
+    def way_to_goal(self):
+        if not self.paid:
+            return 0.0, 0.0, 0.0, 0.0
+        total = sum(weight for *_, weight in self.paid)
+        x, z = (sum(each[i] * each[2] for each in self.paid) / total for i in range(2))
+        x, z = x - self.east, z - self.north
+        sin, cos, far = math.sin(self.angle), math.cos(self.angle), math.hypot(x, z)
+        return (x * cos - z * sin) / (far + 3), (x * sin + z * cos) / (far + 3), far / (far + 50), 1.0
+
+
+ANYONE = ANYWHERE, ANYWHERE
+
+
+def test_a_walker_who_knows_the_way_ends_where_the_steps_lead():
+    """Pictures that tell nothing after the first: the count alone."""
+    store, draw = HomingStore(1, 8, 2, 2, 2, dtype=torch.float64), torch.Generator().manual_seed(0)
+    actions = torch.randint(8, (50, 1), generator=draw)
+    sure, unsure = ([5.0, 7.0, 0.0, 1.0, s, s] for s in (-5.0, 20.0))
+    for t in range(50):
+        sensed = store.note(torch.tensor([unsure if t else sure]), actions[t], torch.zeros(1, dtype=torch.bool))
+    walked = walked_poses(inputs_of(actions[1:].tolist()))[-1, 0]
+    expected = torch.cat([(walked[:2] + torch.tensor([5.0, 7.0])) / 50, walked[2:]])
+    torch.testing.assert_close(sensed[0, 4:8].float(), expected, atol=1e-3, rtol=1e-3)
 
 
 def agent_of(**changes) -> MemoryRecallAgent:
@@ -110,7 +177,7 @@ def test_one_map_of_many_walks_from_ones_own_steps():
         loss.backward()
         optimiser.step()
     assert told["pose_turn"] < 0.1
-    facing = poses(x).detach()[..., 2:].flatten(0, 1)
+    facing = poses(x).detach()[..., 2:4].flatten(0, 1)
     u, _, v = torch.linalg.svd(facing.T @ true[..., 2:].flatten(0, 1))
     assert ((facing @ u @ v) * true[..., 2:].flatten(0, 1)).sum(-1).mean() > 0.9  # as directions of one map
 
@@ -131,10 +198,12 @@ def test_what_a_teacher_tells_is_learned_from_while_it_teaches():
     alone, _ = poses.loss(SimpleNamespace(x=x), inputs)
     poses.lesson = Lesson(advice, 0.5)
     taught, told = poses.loss(SimpleNamespace(x=x), inputs)
-    torch.testing.assert_close(taught - alone, 0.5 * (told["map_apart"] + told["map_turn"]))
-    error = poses(x) - torch.tensor([100.0, -20, 1, 0])
-    huber = torch.where(error.abs() < 3, error**2 / 6, error.abs() - 1.5)[..., :2].sum(-1).mean()
-    torch.testing.assert_close(told["map_apart"], huber.detach() / 10)
+    guessed = poses(x)
+    error, (point, angle) = guessed[..., :4] - torch.tensor([100.0, -20, 1, 0]), guessed[..., 4:].exp().unbind(-1)
+    steps, chord = error[..., :2].norm(dim=-1), error[..., 2:].norm(dim=-1)
+    density = (-steps / point).exp() / point**2 * (-chord / angle).exp() / angle  # Laplace's, but for its constants
+    torch.testing.assert_close(taught - alone, -0.5 * density.log().mean())
+    torch.testing.assert_close(told["map_apart"], steps.mean().detach())
     poses.lesson = Lesson(torch.full((6, B), 1 << FORWARD), 0.5)  # of a teacher that tells no place
     torch.testing.assert_close(poses.loss(SimpleNamespace(x=x), inputs)[0], alone)
 
@@ -168,8 +237,8 @@ def test_a_learner_reads_what_an_actor_read():
         acted, _ = agent.unroll(inputs, agent.initial_state(B), store=agent.new_store(B))
     learned, _ = agent.unroll(inputs, agent.initial_state(B), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    assert acted.recalled.paid[..., 2].max() > 1
-    other = acted.recalled._replace(paid=acted.recalled.paid + 1)
+    assert acted.recalled.sensed[..., 3].max() == 1
+    other = acted.recalled._replace(sensed=acted.recalled.sensed + 1)
     changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)
 
