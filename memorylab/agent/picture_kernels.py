@@ -66,6 +66,60 @@ def compare_patches(patches, seen, slots, valid, found, rows, columns, shift):
 
 
 @compiled
+def compare_pixels(pictures, seen, slots, valid, patch_of, shift, found):
+    """See ScrutinyStore.differences: pictures (B, height, width, 3), seen (B, capacity, height, width, 3), slots
+    and valid (B, K), the patch of each pixel (height x width)."""
+    for b in range(len(pictures)):
+        now = pictures[b]
+        for y in range(now.shape[0]):
+            for x in range(now.shape[1]):
+                c = patch_of[y * now.shape[1] + x]
+                if valid[b, 0] and found[b, c] < 1:
+                    nearest = least_apart(now, seen[b], slots[b], valid[b], y, x, shift)
+                    found[b, c] = max(found[b, c], min(PIXEL_SCALE * np.sqrt(nearest), 1))
+
+
+@compiled
+def least_apart(now, seen, slots, valid, y, x, shift):
+    """The squared distance of a pixel and that in its place to what is around them in each other's picture, of the
+    moment in which it is least; 0 if it is the same there."""
+    least = FARTHEST
+    for j in range(len(slots)):
+        if valid[j] and least > 0:
+            then = seen[slots[j]]
+            apart = max(nearest_around(now, then, y, x, shift), nearest_around(then, now, y, x, shift))
+            least = min(least, apart)
+    return least
+
+
+FARTHEST = 3 * 255**2
+PIXEL_SCALE = 4 / 255
+SAME = 8  # of 255: colours this near are the same
+
+
+@compiled
+def nearest_around(one, other, y, x, shift):
+    """The squared distance of a pixel of one picture to the nearest of those around it in the other; 0 if it is the
+    same."""
+    nearest = squared_apart(one, other, y, x, y, x)
+    for row in range(max(y - shift, 0), min(y + shift + 1, one.shape[0])):
+        for column in range(max(x - shift, 0), min(x + shift + 1, one.shape[1])):
+            if nearest <= SAME * SAME:
+                return 0
+            nearest = min(nearest, squared_apart(one, other, y, x, row, column))
+    return nearest if nearest > SAME * SAME else 0
+
+
+@compiled
+def squared_apart(one, other, y, x, row, column):
+    """Of two pixels."""
+    red = np.int32(one[y, x, 0]) - np.int32(other[row, column, 0])
+    green = np.int32(one[y, x, 1]) - np.int32(other[row, column, 1])
+    blue = np.int32(one[y, x, 2]) - np.int32(other[row, column, 2])
+    return red * red + green * green + blue * blue
+
+
+@compiled
 def note_pixels(pictures, first, met, clock, grain, hues, shades, patch_of, novelty):
     """See PaletteStore.meet: pictures (B, pixels, 3), first and met (B, bins), the patch of each pixel."""
     red_green, against_blue = np.arange(511) // grain + 1, np.arange(1021) // (2 * grain) + 1

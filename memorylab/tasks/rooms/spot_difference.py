@@ -5,6 +5,7 @@ then the far one opens. Touching a block in Room 2 ends the episode: 1 for the a
 Four tasks share these rules; the sizes of their rooms and corridors make a random player score as in the paper.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,7 @@ from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import (
     FORWARD,
     FULL_TURN,
+    LOOK_LEFT,
     LOOK_RIGHT,
     STEERING,
     in_view,
@@ -93,6 +95,9 @@ WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
 
 BEFORE, BETWEEN, AFTER = range(3)
+OUTLOOK, AT_OUTLOOK = 1.2, 0.4  # metres from a room's south wall to its outlook, and how near to it one must stand
+OUTWARDS, ASIDE = 45.0, 5.0  # degrees from north to where one looks then, to the left and to the right, and how nearly
+LOOKED_LEFT, LOOKED_RIGHT = 1, 2
 
 SPOT_DIFFERENCE = np.dtype(
     [
@@ -105,6 +110,7 @@ SPOT_DIFFERENCE = np.dtype(
         ("opens_at", "i4"),
         ("choice", "i4"),  # the block touched; -1 as long as none is
         ("seen", "i4"),  # blocks of Room 1 that have been in view, as bits
+        ("looked", "i4", (2,)),  # from the outlook of each room: 1 for to the left, 2 for to the right after that
         ("stimulus", "i4", (2, MAX_BLOCKS)),  # what each block is like, in Room 1 and in Room 2
         ("home_x", "f4", (MAX_BLOCKS,)),  # its place in Room 1
         ("home_z", "f4", (MAX_BLOCKS,)),
@@ -122,6 +128,7 @@ CHECKS: dict[str, Check] = {
     "opens_at": within(0, MANY),
     "choice": below_count(lambda kept: kept.games["blocks"], -1),
     "seen": up_to(lambda kept: (1 << kept.games["blocks"]) - 1),
+    "looked": within(0, LOOKED_RIGHT),
     "stimulus": within(0, len(MATERIALS) - 1),
 }
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
@@ -174,6 +181,7 @@ def build_rooms(game, scale):
     game.floor_material = MATERIAL_FLOOR
     game.choice = -1
     game.seen = 0
+    game.looked[:] = 0
     game.gates = BEFORE
     game.x = uniform(game, 2.0, room)
     game.z = uniform(game, 2.0, 1.0 + 0.35 * room)
@@ -230,12 +238,37 @@ def see_blocks(game):
 
 
 @jit
+def outlook(game, room):
+    """Where on the middle line one comes into Room 2, and the like of it in Room 1: (x, z)."""
+    return middle_x(game), 1.0 + OUTLOOK + room * (game.room + game.corridor)
+
+
+@jit
+def is_at_outlook(game, room):
+    """Does the walker stand there?"""
+    x, z = outlook(game, room)
+    return math.hypot(game.x - x, game.z - z) < AT_OUTLOOK
+
+
+@jit
+def look_out(game):
+    """Note where the walker looks at an outlook."""
+    for room in range(2):
+        if is_at_outlook(game, room):
+            if game.looked[room] == 0 and abs(game.yaw + OUTWARDS) < ASIDE:
+                game.looked[room] = LOOKED_LEFT
+            elif game.looked[room] == LOOKED_LEFT and abs(game.yaw - OUTWARDS) < ASIDE:
+                game.looked[room] = LOOKED_RIGHT
+
+
+@jit
 def spot(game, action, scale, stimuli):
     """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
     walk(game, action, SPEED, RADIUS)
     pass_gates(game, scale.delay)
     if game.z < room_1_north(game):
         see_blocks(game)
+    look_out(game)
     touched = touched_box(game, game.blocks, 2 * game.blocks, RADIUS)
     if touched < 0:
         return 0.0
@@ -309,3 +342,21 @@ def advise(game):
     for block in range(game.blocks):
         actions |= 1 << go_and_touch(game, block)
     return without_turning(actions)
+
+
+@jit
+def advise_to_compare(game):
+    """As bits: a look from left to right where one will come into Room 2, in Room 1 first and then there. Who has seen
+    both rooms from one place, and has not turned round between, can compare; all else is as above."""
+    room = int(game.z > room_2_south(game))
+    if game.looked[room] == LOOKED_RIGHT or (game.gates != BEFORE and room == 0):
+        return advise(game)
+    ways = advise(game) if room else 0
+    if is_at_outlook(game, room):
+        to_the_left = game.looked[room] == 0 and -OUTWARDS < game.yaw < 180.0 - OUTWARDS
+        return ways | 1 << (LOOK_LEFT if to_the_left else LOOK_RIGHT)
+    if room:
+        return ways
+    x, z = outlook(game, room)
+    x, z = way_around(game, x, z, RADIUS)
+    return 1 << steer_towards(game, x, z)

@@ -1,0 +1,107 @@
+"""A close look: familiarity, and beside it which pixels were otherwise in all moments that looked like now.
+
+Comparison lays the patches of one moment beside those of now. Where one walks, a thing far away is smaller than a
+patch, and nothing is ever quite where it was. Here pixels are compared, each with those up to `shift` pixels around it,
+and not with one moment but with all K neighbours: what is as it was in any of them has not changed. For each of the
+9 x 12 patches m_t also has
+
+    d_c = max over the pixels p of c of min over the neighbours j of min(4 apart_j(p), 1)
+    apart_j(p) = max(|now(p) - then_j(around p)|, |then_j(p) - now(around p)|)
+
+with the distance to the nearest colour around p; colours go from 0 to 1, and what is nearer than 8 / 255 is the same.
+It goes both ways since what is gone has changed, too. Nothing of d is learned; which moments look like now, the keys
+say, and these are. Who wants to compare two places must have looked at both in the same way.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from memorylab.agent.data import Inputs
+from memorylab.agent.familiarity import PATCHES, FamiliarityMemory, FamiliarityStore, Recognised
+from memorylab.agent.kernels import array, suits
+from memorylab.agent.palette import patches_of
+from memorylab.agent.picture_kernels import PIXEL_SCALE, SAME, compare_pixels
+
+if TYPE_CHECKING:
+    from memorylab.agent.config import AgentConfig
+
+
+class ScrutinyStore(FamiliarityStore):
+    """With each moment's picture."""
+
+    def __init__(
+        self, height: int, width: int, shift: int, rest: int, num_envs: int, capacity: int, *sizes: int, **options: Any
+    ):
+        super().__init__(rest, num_envs, capacity, *sizes, **options)
+        self.shift = shift
+        self.patch_of = patches_of(height, width, self.k.device)
+        self.seen = torch.zeros(num_envs, capacity, height, width, 3, dtype=torch.uint8, device=self.k.device)
+        self.update(seen=self.seen)
+
+    def differences(self, pictures: Tensor, age: Tensor, valid: Tensor) -> Tensor:
+        """Of the patches (B, patches) of pictures (B, height, width, 3) from those that were seen `age` (B, K) steps
+        ago; zeros where nothing was."""
+        slots = (self.next_slot - age) % self.capacity
+        found = self.k.new_zeros(len(pictures), PATCHES)
+        if suits(self.k):
+            given = pictures.contiguous(), self.seen, slots, valid, self.patch_of
+            compare_pixels(*map(array, given), self.shift, array(found))
+            return found
+        now, least = pictures.to(found), torch.full(pictures.shape[:3], torch.inf, dtype=found.dtype).to(found)
+        for then_at, is_valid in zip(slots.unbind(1), valid.unbind(1), strict=True):
+            then = self.seen[torch.arange(len(slots), device=slots.device), then_at].to(found)
+            apart = torch.maximum(nearest_around(now, then, self.shift), nearest_around(then, now, self.shift))
+            least = torch.where(is_valid[:, None, None], torch.minimum(least, apart), least)
+        each = torch.where(least > SAME, PIXEL_SCALE * least, 0).clamp_max(1).flatten(1)
+        found.scatter_reduce_(1, self.patch_of.expand(len(found), -1), each, "amax")
+        return torch.where(valid[:, :1], found, 0)
+
+    def see(self, pictures: Tensor) -> None:
+        """What the next slot to be written will have looked like."""
+        self.seen[:, self.next_slot] = pictures
+
+
+def nearest_around(one: Tensor, other: Tensor, shift: int) -> Tensor:
+    """How far each colour (B, rows, columns, 3) is from the nearest up to `shift` pixels around it in the other."""
+    rows, columns = one.shape[1:3]
+    around = pad(other, (0, 0, *[shift] * 4), value=torch.inf)
+    nearest = torch.full(one.shape[:3], torch.inf, dtype=one.dtype, device=one.device)
+    for row in range(2 * shift + 1):
+        for column in range(2 * shift + 1):
+            moved = around[:, row : row + rows, column : column + columns]
+            nearest = torch.minimum(nearest, (one - moved).square().sum(-1))
+    return nearest.sqrt()
+
+
+class ScrutinyMemory(FamiliarityMemory):
+    """m_t = [what familiarity has, d]."""
+
+    def __init__(
+        self, config: "AgentConfig", *, rest: int = 64, detail: int = 1, brightness: float = 1.0, shift: int = 2
+    ):
+        super().__init__(config, rest=rest, detail=detail, brightness=brightness)
+        if not 0 <= shift < min(config.height, config.width):
+            raise ValueError(f"scrutiny.shift must be at least 0 and below the side of a picture, not {shift}")
+        self.shift = shift
+        self.side = config.height, config.width
+        self.noticed += PATCHES
+        self.size += PATCHES
+
+    def new_store(self, num_envs: int, **options: Any) -> ScrutinyStore:
+        """Familiarity's, with pictures."""
+        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
+        return ScrutinyStore(*self.side, self.shift, self.rest, num_envs, *sizes, **options)
+
+    def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
+        """Every pixel."""
+        return inputs.pictures
+
+    def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
+        """The nearest slots, and what no one of them has."""
+        found = super().search(store, q_t, self.patches(looked_t, q_t.dtype))
+        differences = store.differences(looked_t, found.age, found.valid)
+        store.see(looked_t)
+        return found._replace(novelty=torch.cat([found.novelty, differences], -1))
