@@ -79,7 +79,7 @@ class Poses(AuxiliaryLoss):
         off = off_by(poses, told_poses(self.lesson.advice).to(poses))
         metrics |= dict(zip(("map_apart", "map_turn"), ((off * is_told).sum((1, 2)) / number).detach(), strict=True))
         by_map = (unlikely(off, poses[..., 4:]) * is_told).sum() / number
-        return by_walk.sum() + self.lesson.weight * by_map, metrics
+        return by_walk.sum() + by_map, metrics  # a place is no advice: it is told for as long as there is a teacher
 
     def by_walk(self, poses: Tensor, inputs: Inputs) -> Tensor:
         """(2,): how far apart, and how much turned, on average over lags of 4, 8, 16 ... steps."""

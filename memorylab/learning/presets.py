@@ -149,12 +149,18 @@ def for_rare_rewards(config: TrainConfig) -> TrainConfig:
 
 
 def for_unseen_goals(config: TrainConfig) -> TrainConfig:
-    """Invisible goals: rewards as rare, and farther away. The teacher tells the place one stands at for long, and a
-    little always: so a map is learned (memory homing), whose parts are the read's and learn at the full rate."""
+    """Invisible goals: rewards as rare, and farther away. A little of the teacher stays, who tells the place one stands
+    at: so a map is learned (memory homing), whose parts are the read's and learn at the full rate."""
     config = for_rare_rewards(config)
     learner = replace(config.learner, learning_rate=1e-3, discount=0.99, entropy_cost=0.0005, cpc_weight=0.002)
-    learner = replace(learner, read_share=1.0, teacher_steps=8_000_000, teacher_floor=0.1)
+    learner = replace(learner, read_share=1.0, teacher_steps=3_000_000, teacher_floor=0.01)
     return replace(config, learner=learner)
+
+
+def for_small_goals(config: TrainConfig) -> TrainConfig:
+    """Invisible Goal Empty Arena: rewards ten times as rare again."""
+    config = for_unseen_goals(config)
+    return replace(config, learner=replace(config.learner, entropy_cost=0.0001))
 
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
@@ -182,7 +188,7 @@ OWN_SETTINGS = {
     "what_then_where": for_small_digits,
     "visible_goal_with_buildings": for_rare_rewards,
     "invisible_goal_with_buildings": for_unseen_goals,
-    "invisible_goal_empty_arena": for_unseen_goals,
+    "invisible_goal_empty_arena": for_small_goals,
     "spot_diff_basic": for_long_ways,
     "spot_diff_passive": for_long_ways,
     "spot_diff_multi_object": for_long_ways,

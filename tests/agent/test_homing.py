@@ -202,7 +202,7 @@ def test_what_a_teacher_tells_is_learned_from_while_it_teaches():
     error, (point, angle) = guessed[..., :4] - torch.tensor([100.0, -20, 1, 0]), guessed[..., 4:].exp().unbind(-1)
     steps, chord = error[..., :2].norm(dim=-1), error[..., 2:].norm(dim=-1)
     density = (-steps / point).exp() / point**2 * (-chord / angle).exp() / angle  # Laplace's, but for its constants
-    torch.testing.assert_close(taught - alone, -0.5 * density.log().mean())
+    torch.testing.assert_close(taught - alone, -density.log().mean())
     torch.testing.assert_close(told["map_apart"], steps.mean().detach())
     poses.lesson = Lesson(torch.full((6, B), 1 << FORWARD), 0.5)  # of a teacher that tells no place
     torch.testing.assert_close(poses.loss(SimpleNamespace(x=x), inputs)[0], alone)
