@@ -66,26 +66,46 @@ def compare_patches(patches, seen, slots, valid, found, rows, columns, shift):
 
 
 @compiled
-def compare_pixels(pictures, seen, slots, valid, patch_of, shift, found):
+def compare_pixels(pictures, seen, slots, valid, patch_of, shift, alike, found):
     """See ScrutinyStore.differences: pictures (B, height, width, 3), seen (B, capacity, height, width, 3), slots
-    and valid (B, K), the patch of each pixel (height x width)."""
+    and valid (B, K), the patch of each pixel, found (B, patches)."""
+    K = slots.shape[1]
+    counts = np.zeros(K, np.bool_)
     for b in range(len(pictures)):
         now = pictures[b]
-        for y in range(now.shape[0]):
-            for x in range(now.shape[1]):
-                c = patch_of[y * now.shape[1] + x]
-                if valid[b, 0] and found[b, c] < 1:
-                    nearest = least_apart(now, seen[b], slots[b], valid[b], y, x, shift)
-                    found[b, c] = max(found[b, c], min(PIXEL_SCALE * np.sqrt(nearest), 1))
+        is_like_any = False
+        for j in range(K):
+            counts[j] = valid[b, j] and share_as_now(now, seen[b, slots[b, j]]) >= alike
+            is_like_any = is_like_any or counts[j]
+        if is_like_any:
+            for y in range(now.shape[0]):
+                for x in range(now.shape[1]):
+                    c = patch_of[y * now.shape[1] + x]
+                    if found[b, c] < 1:
+                        nearest = least_apart(now, seen[b], slots[b], counts, y, x, shift)
+                        found[b, c] = max(found[b, c], min(PIXEL_SCALE * np.sqrt(nearest), 1))
 
 
 @compiled
-def least_apart(now, seen, slots, valid, y, x, shift):
+def share_as_now(now, then):
+    """Of pixels that are the same in both pictures."""
+    same = 0
+    for y in range(now.shape[0]):
+        for x in range(now.shape[1]):
+            same += squared_apart(now, then, y, x, y, x) <= SAME * SAME
+    return same / (now.shape[0] * now.shape[1])
+
+
+@compiled
+def least_apart(now, seen, slots, counts, y, x, shift):
     """The squared distance of a pixel and that in its place to what is around them in each other's picture, of the
     moment in which it is least; 0 if it is the same there."""
     least = FARTHEST
     for j in range(len(slots)):
-        if valid[j] and least > 0:
+        if counts[j] and squared_apart(now, seen[slots[j]], y, x, y, x) <= SAME * SAME:
+            return 0
+    for j in range(len(slots)):
+        if counts[j] and least > 0:
             then = seen[slots[j]]
             apart = max(nearest_around(now, then, y, x, shift), nearest_around(then, now, y, x, shift))
             least = min(least, apart)

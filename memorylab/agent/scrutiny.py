@@ -9,8 +9,9 @@ and not with one moment but with all K neighbours: what is as it was in any of t
     apart_j(p) = max(|now(p) - then_j(around p)|, |then_j(p) - now(around p)|)
 
 with the distance to the nearest colour around p; colours go from 0 to 1, and what is nearer than 8 / 255 is the same.
-It goes both ways since what is gone has changed, too. Nothing of d is learned; which moments look like now, the keys
-say, and these are. Who wants to compare two places must have looked at both in the same way.
+It goes both ways since what is gone has changed, too. A neighbour counts if a share `alike` of its pixels is as now; if
+none does, all d are 0: who wants to compare two places must have looked at both from the same one. Nothing of d is
+learned; which moments are the neighbours, the keys say, and these are.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -33,31 +34,43 @@ class ScrutinyStore(FamiliarityStore):
     """With each moment's picture."""
 
     def __init__(
-        self, height: int, width: int, shift: int, rest: int, num_envs: int, capacity: int, *sizes: int, **options: Any
+        self,
+        side: tuple[int, int],
+        shift: int,
+        alike: float,
+        rest: int,
+        num_envs: int,
+        capacity: int,
+        *sizes: int,
+        **options: Any,
     ):
         super().__init__(rest, num_envs, capacity, *sizes, **options)
-        self.shift = shift
-        self.patch_of = patches_of(height, width, self.k.device)
-        self.seen = torch.zeros(num_envs, capacity, height, width, 3, dtype=torch.uint8, device=self.k.device)
+        self.shift, self.alike = shift, alike
+        self.patch_of = patches_of(*side, device=self.k.device)
+        self.seen = torch.zeros(num_envs, capacity, *side, 3, dtype=torch.uint8, device=self.k.device)
         self.update(seen=self.seen)
 
     def differences(self, pictures: Tensor, age: Tensor, valid: Tensor) -> Tensor:
         """Of the patches (B, patches) of pictures (B, height, width, 3) from those that were seen `age` (B, K) steps
-        ago; zeros where nothing was."""
+        ago; zeros where none of them was alike."""
         slots = (self.next_slot - age) % self.capacity
         found = self.k.new_zeros(len(pictures), PATCHES)
         if suits(self.k):
             given = pictures.contiguous(), self.seen, slots, valid, self.patch_of
-            compare_pixels(*map(array, given), self.shift, array(found))
+            compare_pixels(*map(array, given), self.shift, self.alike, array(found))
             return found
-        now, least = pictures.to(found), torch.full(pictures.shape[:3], torch.inf, dtype=found.dtype).to(found)
+        now, like_any = pictures.to(found), torch.zeros_like(valid[:, 0])
+        least = torch.full(pictures.shape[:3], torch.inf).to(found)
         for then_at, is_valid in zip(slots.unbind(1), valid.unbind(1), strict=True):
             then = self.seen[torch.arange(len(slots), device=slots.device), then_at].to(found)
+            is_same = (now - then).square().sum(-1) <= SAME**2
+            is_like = is_valid & (is_same.to(found).mean((1, 2)) >= self.alike)
             apart = torch.maximum(nearest_around(now, then, self.shift), nearest_around(then, now, self.shift))
-            least = torch.where(is_valid[:, None, None], torch.minimum(least, apart), least)
+            least = torch.where(is_like[:, None, None], torch.minimum(least, apart), least)
+            like_any |= is_like
         each = torch.where(least > SAME, PIXEL_SCALE * least, 0).clamp_max(1).flatten(1)
         found.scatter_reduce_(1, self.patch_of.expand(len(found), -1), each, "amax")
-        return torch.where(valid[:, :1], found, 0)
+        return torch.where(like_any[:, None], found, 0)
 
     def see(self, pictures: Tensor) -> None:
         """What the next slot to be written will have looked like."""
@@ -80,12 +93,21 @@ class ScrutinyMemory(FamiliarityMemory):
     """m_t = [what familiarity has, d]."""
 
     def __init__(
-        self, config: "AgentConfig", *, rest: int = 64, detail: int = 1, brightness: float = 1.0, shift: int = 2
+        self,
+        config: "AgentConfig",
+        *,
+        rest: int = 64,
+        detail: int = 1,
+        brightness: float = 1.0,
+        shift: int = 2,
+        alike: float = 0.6,
     ):
         super().__init__(config, rest=rest, detail=detail, brightness=brightness)
         if not 0 <= shift < min(config.height, config.width):
             raise ValueError(f"scrutiny.shift must be at least 0 and below the side of a picture, not {shift}")
-        self.shift = shift
+        if not 0 <= alike <= 1:
+            raise ValueError(f"scrutiny.alike must be from 0 to 1, not {alike}")
+        self.shift, self.alike = shift, alike
         self.side = config.height, config.width
         self.noticed += PATCHES
         self.size += PATCHES
@@ -93,7 +115,7 @@ class ScrutinyMemory(FamiliarityMemory):
     def new_store(self, num_envs: int, **options: Any) -> ScrutinyStore:
         """Familiarity's, with pictures."""
         sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return ScrutinyStore(*self.side, self.shift, self.rest, num_envs, *sizes, **options)
+        return ScrutinyStore(self.side, self.shift, self.alike, self.rest, num_envs, *sizes, **options)
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """Every pixel."""
