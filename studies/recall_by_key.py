@@ -67,13 +67,15 @@ def trained(settings: Settings, pairs: int, is_sharp: bool, seed: int) -> tuple[
     )
     runtime.begin(Stage({}, seed=0))
     scores: list[float] = []
-    for update in range(settings.updates):
+    updates = 0
+    while updates < settings.updates:
+        updates += 1
         scores += [episode.score for episode in runtime.advance(0.0).episodes]
         if len(scores) > 400 and sum(scores[-400:]) / 400 >= SOLVED * 2 * pairs:
             break
     runtime.close()
     fresh = play_episodes(RecallByKey(pairs, DELAY, 100, seed=1000), agent, 400, seed=1)
-    return sum(episode.score for episode in fresh) / len(fresh) / pairs, (update + 1) * NUM_ENVS * env.length
+    return sum(episode.score for episode in fresh) / len(fresh) / pairs, updates * NUM_ENVS * env.length
 
 
 def main(settings: Settings) -> None:

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from memorylab.agent.data import Inputs
-from memorylab.agent.familiarity import PATCHES, FamiliarityMemory, FamiliarityStore, Recognised
+from memorylab.agent.familiarity import PATCHES, ROWS, FamiliarityMemory, FamiliarityStore, Recognised
 from memorylab.agent.kernels import array, suits
 from memorylab.agent.palette import patches_of
 from memorylab.agent.picture_kernels import PIXEL_SCALE, SAME, compare_pixels
@@ -103,8 +103,8 @@ class ScrutinyMemory(FamiliarityMemory):
         alike: float = 0.6,
     ):
         super().__init__(config, rest=rest, detail=detail, brightness=brightness)
-        if not 0 <= shift < min(config.height, config.width):
-            raise ValueError(f"scrutiny.shift must be at least 0 and below the side of a picture, not {shift}")
+        if not 0 <= shift < ROWS:
+            raise ValueError(f"scrutiny.shift must be at least 0 and below {ROWS} pixels, not {shift}")
         if not 0 <= alike <= 1:
             raise ValueError(f"scrutiny.alike must be from 0 to 1, not {alike}")
         self.shift, self.alike = shift, alike

@@ -22,11 +22,15 @@ from memorylab.world.paths import way_around, way_is_clear
 from memorylab.world.rng import side_draw, uniform
 from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import (
+    BACKWARD,
     FORWARD,
     FULL_TURN,
+    HALF_VIEW,
     LOOK_LEFT,
     LOOK_RIGHT,
     STEERING,
+    STRAFE_LEFT,
+    STRAFE_RIGHT,
     in_view,
     steer_towards,
     touched_box,
@@ -95,8 +99,10 @@ WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
 
 BEFORE, BETWEEN, AFTER = range(3)
-OUTLOOK, AT_OUTLOOK = 1.2, 0.4  # metres from a room's south wall to its outlook, and how near to it one must stand
+OUTLOOK, AT_OUTLOOK = 0.3, 0.4  # metres from a room's south wall to its outlook, and how near to it one must stand
 OUTWARDS, ASIDE = 45.0, 5.0  # degrees from north to where one looks then, to the left and to the right, and how nearly
+AIMED, MIDDLE = 4.3, 0.3  # degrees off north, and metres off the middle line, that will do
+TO_OUTLOOK = 200  # steps after which one goes without
 LOOKED_LEFT, LOOKED_RIGHT = 1, 2
 
 SPOT_DIFFERENCE = np.dtype(
@@ -349,14 +355,22 @@ def advise_to_compare(game):
     """As bits: a look from left to right where one will come into Room 2, in Room 1 first and then there. Who has seen
     both rooms from one place, and has not turned round between, can compare; all else is as above."""
     room = int(game.z > room_2_south(game))
-    if game.looked[room] == LOOKED_RIGHT or (game.gates != BEFORE and room == 0):
-        return advise(game)
-    ways = advise(game) if room else 0
+    ways = advise(game)
+    if game.looked[room] == LOOKED_RIGHT or (room == 0 and (game.gates != BEFORE or game.length > TO_OUTLOOK)):
+        return ways
     if is_at_outlook(game, room):
         to_the_left = game.looked[room] == 0 and -OUTWARDS < game.yaw < 180.0 - OUTWARDS
-        return ways | 1 << (LOOK_LEFT if to_the_left else LOOK_RIGHT)
-    if room:
-        return ways
-    x, z = outlook(game, room)
-    x, z = way_around(game, x, z, RADIUS)
-    return 1 << steer_towards(game, x, z)
+        look = 1 << (LOOK_LEFT if to_the_left else LOOK_RIGHT)
+        return ways | look if room else look
+    return ways if room else 1 << go_to_outlook(game)
+
+
+@jit
+def go_to_outlook(game):
+    """In Room 1, by what can be seen: face north, get in line with the corridor, and back until the wall is there."""
+    if abs(game.yaw) > AIMED:
+        return LOOK_LEFT if 0.0 < game.yaw < HALF_VIEW else LOOK_RIGHT
+    aside = middle_x(game) - game.x
+    if abs(aside) > MIDDLE:
+        return STRAFE_RIGHT if aside > 0.0 else STRAFE_LEFT
+    return BACKWARD
