@@ -14,6 +14,7 @@ from memorylab.learning.config import LearnerConfig, TrainConfig
 from memorylab.learning.learner import Learner
 from memorylab.learning.losses import teaching
 from memorylab.learning.trajectory import named_trajectory
+from memorylab.tasks.rooms.spot_difference import BEFORE
 from memorylab.tasks.task import TASKS, find_task
 from memorylab.world.walking import LOOK_RIGHT
 
@@ -131,7 +132,8 @@ ROOMS = [task for task in SKILLED_TASKS if find_task(task).family == "rooms"]
 
 @pytest.mark.parametrize("task", ROOMS)
 def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
-    """Who remembers and who guesses both follow it, but for turning to a thing that is not in view."""
+    """Who remembers and who guesses both follow it, but for turning to a thing that is not in view; in Multi-Object,
+    from the corridor on."""
     assert (len(SKILLED_TASKS), len(ROOMS)) == (7, 5)
     for player in ("remembering", "forgetting"):
         env = MemoryVectorEnv(task, num_envs=8, seed=2, size=(SIDE, 24), seconds=60)
@@ -141,11 +143,42 @@ def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
         for _ in range(300):
             env.advise("skills", advice)
             env.act(player, actions)
-            assert ((advice >> actions) & 1 | (actions == LOOK_RIGHT)).all()
+            follows = (advice >> actions) & 1 | (actions == LOOK_RIGHT)
+            if task == "spot_diff_multi_object":
+                follows |= env.batch.records["gates"] == BEFORE
+            assert follows.all()
             open_steps += (np.bitwise_count(advice) > 1).sum()
             env.step(actions)
         assert open_steps > 20
         env.close()
+
+
+def test_who_follows_the_advice_of_multi_object_sees_both_rooms_from_one_place():
+    """And looks the same ways there: the pictures of one room are those of the other, but for a block and a door."""
+    env = MemoryVectorEnv("sdmo", num_envs=16, seed=2, size=(36, 48), threads=1)
+    pictures, _ = env.reset()
+    advice, looked = np.zeros(16, np.int64), [([], []) for _ in range(16)]
+    for _ in range(300):
+        games = env.batch.records
+        for b, game in enumerate(games):
+            room = int(game["z"] > 1 + game["room"] + game["corridor"])
+            away = game["z"] - 1 - room * (game["room"] + game["corridor"])
+            if np.hypot(game["x"] - 1 - game["room"] / 2, away - 0.3) < 0.4 and abs(game["yaw"]) < 60:
+                looked[b][room].append((game["yaw"], pictures[b].astype(int)))
+        env.advise("skills", advice)
+        pictures, _, terminated, _, _ = env.step(np.array([bits.bit_length() - 1 for bits in advice.tolist()]))
+        for b in np.flatnonzero(terminated):
+            if not looked[b][1]:
+                looked[b] = [], []  # another episode
+    shares = [
+        max((np.linalg.norm(now - then, axis=-1) <= 8).mean() for angle, then in before if abs(angle - yaw) < 0.1)
+        for before, after in looked
+        for yaw, now in after
+        if any(abs(angle - yaw) < 0.1 for angle, _ in before)
+    ]
+    assert len(shares) > 50
+    assert np.median(shares) > 0.6
+    env.close()
 
 
 def updated(teacher: str, updates: int = 3, length: int = 4, **changes) -> tuple[Learner, list[dict[str, float]]]:
