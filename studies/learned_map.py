@@ -45,7 +45,7 @@ def seen_poses(trained: Trained, side: float, steps: int) -> tuple[np.ndarray, n
             middle, yaw = games["cell"] * games["rows"] / 2, np.radians(games["yaw"])
             true.append(np.stack([games["x"] - middle, games["z"] - middle, np.sin(yaw), np.cos(yaw)], -1))
             with torch.no_grad():
-                guessed.append(memory.poses(trained.agent.encode(torch.from_numpy(pictures)[None]))[0].numpy())
+                guessed.append(memory.poses(torch.from_numpy(pictures))[:, :4].numpy())
         env.act("forgetting", actions)
         pictures, *_ = env.step(actions)
     return np.concatenate(true), np.concatenate(guessed)

@@ -1,15 +1,11 @@
 """Homing: the paper's episodic memory, and beside it where one stands and where the place that pays lies from here.
 
-Who is put down somewhere else after a reward looks for what does not look like now, and the paper's read finds what
-does. Here the agent learns to tell from a picture where it stands and which way it faces, a pose (P, u) on a map, and
-how sure of it a picture makes one. Three things teach it: how its own actions move it (learning to see by moving,
-Agrawal et al. 2015),
-
-    R(u_t)' (P_s - P_t) = the way walked from t to s, as seen from t,    R(u_t)' u_s = the turns between them,
-
-and a teacher, where one tells the pose. No single picture is trusted: one counts one's steps and lets pictures correct
-the count, each by how sure it is (a Kalman filter, Kalman 1960), from wherever one was put down. Where the count stood
-when it paid is kept. m_t also has one's own pose, and the mean of those places as seen from here.
+Who is put down somewhere else after a reward looks for what does not look like now, and the paper finds what does.
+Here a small network tells from a picture where one stands and which way one faces, a pose (P, u) on a map, and how sure
+a picture makes one of it. It learns from a teacher that tells poses while training, by pictures drawn from many
+walks. No single picture is trusted: one counts one's steps and lets pictures correct the count, each by how sure it is
+(a Kalman filter, Kalman 1960), from wherever one was put down. Where the count stood when it paid is kept. m_t also has
+one's own pose, and the mean of those places as seen from here.
 """
 
 import math
@@ -17,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize, smooth_l1_loss
+from torch.nn.functional import normalize
 
 from memorylab.agent.auxiliary import AuxiliaryLoss, Metrics
 from memorylab.agent.data import Inputs, Output
+from memorylab.agent.encoders import NormalisedEncoder, centred
 from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Neighbours, Recalled
 from memorylab.agent.memory import Memory
 
@@ -39,6 +36,7 @@ SUREST = math.log(1.0), math.log(0.03)  # steps and radians: nothing is known be
 AS_ONE = 20.0  # pictures of a walk err alike: so many count as one
 SLIP = 0.03, 1e-5  # steps^2 and radians^2 by which a step of one's own may differ from what it should be
 ANYWHERE = 1e9  # the variance of who has just been put down
+KEPT, EVERY, DRAWN = 32768, 10, 256  # pictures that are kept, of every so-manyth step, and drawn for an update
 SENSED = 9  # numbers of m_t beside the paper's: right, ahead, far, known; one's own pose and how sure it is
 
 
@@ -49,8 +47,8 @@ def seen_from(direction: Tensor, vector: Tensor) -> Tensor:
 
 
 class Poses(AuxiliaryLoss):
-    """From x to a pose (..., 6): a point of the map, in steps, the direction one faces, and the logarithms of how far
-    off the two may be, in steps and radians."""
+    """From a picture to a pose (..., 6): a point of the map, in steps, the direction one faces, and the logarithms of
+    how far off the two may be, in steps and radians. It keeps pictures that a teacher told the pose of."""
 
     def __init__(self, config: "AgentConfig", weight: float):
         super().__init__()
@@ -58,46 +56,42 @@ class Poses(AuxiliaryLoss):
             raise ValueError(f"memory homing needs the {len(MOTIONS)} actions of walked tasks, not {config.actions}")
         self.weight = weight
         X = config.embedding_size
+        self.encoder = NormalisedEncoder(config.height, config.width, X)
         self.layers = nn.Sequential(nn.Linear(X, X), nn.ReLU(), nn.Linear(X, 6))
+        self.pictures = torch.zeros(0, config.height, config.width, 3, dtype=torch.uint8)
+        self.told = torch.zeros(0, 4)
+        self.met = 0  # pictures so far
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The pose of each picture."""
+    def forward(self, pictures: Tensor) -> Tensor:
+        """The poses of pictures (N, height, width, 3)."""
+        x = self.encoder(centred(pictures, self.layers[0].weight.dtype))
         place, direction, spread = self.layers(x).split(2, -1)
         spread = torch.maximum(spread + spread.new_tensor([math.log(10), 0]), spread.new_tensor(SUREST))
         return torch.cat([FAR * place, normalize(direction, dim=-1, eps=1e-6), spread], -1)
 
     def loss(self, output: Output, inputs: Inputs) -> tuple[Tensor, Metrics]:
-        """How far the poses of two steps of a walk are from the way between them; and what a teacher tells is from
-        being likely."""
-        poses = self(output.x)
-        by_walk = self.by_walk(poses[..., :4], inputs)
-        metrics = dict(zip(("pose_apart", "pose_turn"), by_walk.detach(), strict=True))
-        if self.lesson is None:
-            return by_walk.sum(), metrics
-        is_told = self.lesson.advice >> ABOVE_ACTIONS > 0  # not every teacher tells places
-        number = self.over_learners(is_told.sum()).clamp_min(1)
-        off = off_by(poses, told_poses(self.lesson.advice).to(poses))
-        metrics |= dict(zip(("map_apart", "map_turn"), ((off * is_told).sum((1, 2)) / number).detach(), strict=True))
-        by_map = (unlikely(off, poses[..., 4:]) * is_told).sum() / number
-        return by_walk.sum() + by_map, metrics  # a place is no advice: it is told for as long as there is a teacher
+        """How unlikely what a teacher told is, of pictures drawn from those that are kept."""
+        if self.lesson is not None:
+            self.keep(inputs.pictures[::EVERY], self.lesson.advice[::EVERY])
+        if self.lesson is None or self.met == 0:
+            return output.x.new_zeros(()), {}
+        draw = torch.Generator().manual_seed(self.turn)
+        chosen = torch.randint(min(self.met, KEPT), (DRAWN,), generator=draw).to(self.told.device)
+        poses = self(self.pictures[chosen])
+        off = off_by(poses, self.told[chosen].to(poses))
+        metrics = dict(zip(("map_apart", "map_turn"), off.detach().median(-1).values, strict=True))
+        return unlikely(off, poses[..., 4:]).mean(), metrics
 
-    def by_walk(self, poses: Tensor, inputs: Inputs) -> Tensor:
-        """(2,): how far apart, and how much turned, on average over lags of 4, 8, 16 ... steps."""
-        walked, walk = walked_poses(inputs), walks(inputs)
-        errors: list[Tensor] = []
-        counts: list[Tensor] = []
-        for lag in lags(len(walk)):
-            known, guessed = (between(each[:-lag], each[lag:]) for each in (walked, poses))
-            counts.append(walk[:-lag] == walk[lag:])
-            errors.append((apart(guessed, known) * counts[-1]).sum((1, 2)))
-        number = self.over_learners(torch.stack([count.sum() for count in counts]).sum()).clamp_min(1)
-        return torch.stack(errors).sum(0) / number
-
-
-def apart(poses: Tensor, true: Tensor) -> Tensor:
-    """(2, ...): how far apart two poses are, in tens of steps, and 1 - the cosine of the angle between them."""
-    way = smooth_l1_loss(poses[..., :2], true[..., :2], beta=NEAR, reduction="none").sum(-1) / 10
-    return torch.stack([way, 1 - (poses[..., 2:] * true[..., 2:]).sum(-1)])
+    def keep(self, pictures: Tensor, advice: Tensor) -> None:
+        """Those of which the pose is told, in place of the oldest."""
+        is_told = advice >> ABOVE_ACTIONS > 0  # not every teacher tells places
+        told = told_poses(advice[is_told])
+        if not len(self.told):
+            self.pictures = pictures.new_zeros(KEPT, *self.pictures.shape[1:])
+            self.told = told.new_zeros(KEPT, 4)
+        places = (self.met + torch.arange(len(told), device=told.device)) % KEPT
+        self.pictures[places], self.told[places] = pictures[is_told], told
+        self.met += len(told)
 
 
 def off_by(poses: Tensor, true: Tensor) -> Tensor:
@@ -124,35 +118,11 @@ def told_poses(advice: Tensor) -> Tensor:
     return torch.stack([east, north, angle.sin(), angle.cos()], -1)
 
 
-def lags(steps: int) -> list[int]:
-    """4, 8, 16 ... below the number of steps: who has hardly moved learns little."""
-    return [2**n for n in range(2, 20) if 2**n < steps] or [1]
-
-
-def between(pose: Tensor, later: Tensor) -> Tensor:
-    """How a later pose lies to a pose: right, ahead, and its direction as seen from there."""
-    facing = pose[..., 2:]
-    return torch.cat([seen_from(facing, later[..., :2] - pose[..., :2]), seen_from(facing, later[..., 2:])], -1)
-
-
-def walked_poses(inputs: Inputs) -> Tensor:
-    """Where actions lead (T, B, 4), from wherever one was at first; walls, which stop some, are not known."""
-    motion = MOTIONS.to(inputs.rewards)[inputs.actions]
-    angle = motion[..., 2].cumsum(0)
-    way = on_map(angle - motion[..., 2], motion).cumsum(0)
-    return torch.cat([way, angle.sin()[..., None], angle.cos()[..., None]], -1)
-
-
 def on_map(angle: Tensor, motion: Tensor) -> Tensor:
     """The way (..., 2), east and north, of a motion (..., 3) that begins facing `angle`."""
     right, ahead, turn = motion.unbind(-1)
     middle = angle + turn / 2  # of a step in a bend
     return torch.stack([right * middle.cos() + ahead * middle.sin(), ahead * middle.cos() - right * middle.sin()], -1)
-
-
-def walks(inputs: Inputs) -> Tensor:
-    """The number of each step's walk (T, B): a reward, after which one is put elsewhere, begins another."""
-    return (inputs.resets | (inputs.rewards > 0)).long().cumsum(0)
 
 
 class Found(NamedTuple):
@@ -233,7 +203,7 @@ class HomingStore(EpisodicStore):
 class HomingMemory(EpisodicMemory):
     """m_t = [the paper's, what one knows of where one is]. Queries have nothing of h."""
 
-    def __init__(self, config: "AgentConfig", *, weight: float = 0.3):
+    def __init__(self, config: "AgentConfig", *, weight: float = 0.01):
         super().__init__(config)
         self.poses = Poses(config, weight)
         self.size = self.hidden_size + SENSED
@@ -253,20 +223,17 @@ class HomingMemory(EpisodicMemory):
         """K slots and what one knows, a step."""
         return Found(*super().new_recalled(lead, **options), torch.zeros(*lead, SENSED, **options))
 
+    @torch.no_grad()
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
-        """The action before each picture, and whether it paid; not where an episode begins."""
+        """The pose of each picture, the action before it, and whether that paid; not where an episode begins."""
+        poses = self.poses(inputs.pictures.flatten(0, 1)).view(*inputs.actions.shape, -1).to(dtype)
         is_paid = (inputs.rewards > 0) & ~inputs.resets
-        return torch.stack([inputs.actions, is_paid.to(inputs.actions)], -1)
+        return torch.cat([poses, inputs.actions[..., None].to(dtype), is_paid[..., None].to(dtype)], -1)
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Found:  # type: ignore[override]
         """The K nearest slots, and where one is."""
-        x_t, q = q_t.split([self.input_size, self.key_size], -1)
-        actions, is_paid = looked_t.unbind(-1)
-        return Found(*super().search(store, q.contiguous()), store.note(self.poses(x_t), actions, is_paid > 0))
-
-    def embed(self, x: Tensor) -> Tensor:
-        """x, from which a search tells the pose, and W_qx x + b_q."""
-        return torch.cat([x.detach(), super().embed(x)], -1)
+        pose, action, is_paid = looked_t.split([6, 1, 1], -1)
+        return Found(*super().search(store, q_t), store.note(pose, action[:, 0].long(), is_paid[:, 0] > 0))
 
     def project(self, recalled: Found) -> Near:  # type: ignore[override]
         """Keys anew, as in the episodic memory."""
@@ -274,5 +241,5 @@ class HomingMemory(EpisodicMemory):
 
     def forward(self, q_t: Tensor, near: Near) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """(m_t, w_t)."""
-        m_t, w_t = self.read_slots(q_t[..., self.input_size :].contiguous(), Neighbours(*near[:3]))
+        m_t, w_t = self.read_slots(q_t, Neighbours(*near[:3]))
         return torch.cat([m_t, near.sensed], -1), w_t

@@ -150,18 +150,17 @@ def for_rare_rewards(config: TrainConfig) -> TrainConfig:
 
 def for_unseen_goals(config: TrainConfig) -> TrainConfig:
     """Invisible goals: rewards as rare, and farther away. A little of the teacher stays, who tells the place one stands
-    at: so a map is learned (memory homing), whose parts are the read's and learn at the full rate."""
+    at: so a map is learned (memory homing), whose parts are the read's and learn at the full rate, in many updates."""
     config = for_rare_rewards(config)
     learner = replace(config.learner, learning_rate=1e-3, discount=0.99, entropy_cost=0.0005, cpc_weight=0.002)
     learner = replace(learner, read_share=1.0, teacher_steps=1_000_000, teacher_floor=0.001)
-    return replace(config, learner=learner)
+    return replace(config, unroll=25, learner=learner)
 
 
 def for_small_goals(config: TrainConfig) -> TrainConfig:
-    """Invisible Goal Empty Arena: rewards ten times as rare again, and a map that must be true to two steps is learned
-    in many small updates."""
+    """Invisible Goal Empty Arena: rewards ten times as rare again."""
     config = for_unseen_goals(config)
-    return replace(config, unroll=25, learner=replace(config.learner, entropy_cost=0.0001))
+    return replace(config, learner=replace(config.learner, entropy_cost=0.0001))
 
 
 def for_long_ways(config: TrainConfig) -> TrainConfig:
