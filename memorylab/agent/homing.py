@@ -1,11 +1,11 @@
 """Homing: the paper's episodic memory, and beside it where one stands and where the place that pays lies from here.
 
-Who is put down somewhere else after a reward looks for what does not look like now, and the paper finds what does.
-Here a small network tells from a picture where one stands and which way one faces, a pose (P, u) on a map, and how sure
-a picture makes one of it. It learns from a teacher that tells poses while training, by pictures drawn from many
-walks. No single picture is trusted: one counts one's steps and lets pictures correct the count, each by how sure it is
-(a Kalman filter, Kalman 1960), from wherever one was put down. Where the count stood when it paid is kept. m_t also has
-one's own pose, and the mean of those places as seen from here.
+Who is put down somewhere else after a reward looks for what does not look like now, and the paper's read finds what
+does. Here a small network tells from a picture where one stands and which way one faces, a pose (P, u) on a map, and
+how sure a picture makes one of it. It learns from a teacher that tells poses while training, by pictures drawn from
+many walks. No single picture is trusted: one counts one's steps and lets pictures correct the count, each by how sure
+it is (a Kalman filter, Kalman 1960), from wherever one was put down. Where the count stood when it paid is kept. m_t
+also has one's own pose, and the mean of those places as seen from here.
 """
 
 import math

@@ -11,20 +11,22 @@ from memorylab.agent import AgentConfig, Inputs, MemoryRecallAgent
 from memorylab.agent.auxiliary import Lesson
 from memorylab.agent.homing import (
     ANYWHERE,
+    DRAWN,
+    MOTIONS,
     SLIP,
     TURN,
     HomingStore,
-    between,
+    off_by,
+    on_map,
     seen_from,
     told_poses,
-    walked_poses,
-    walks,
+    unlikely,
 )
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.actor import Actor, taped_trajectory
 from memorylab.tasks.navigation.arena import SPEED
 from memorylab.world.gaze import DEGREES_PER_FRAME
-from memorylab.world.walking import FORWARD, LOOK_LEFT, LOOK_RIGHT, STRAFE_RIGHT, WALK_ACTIONS
+from memorylab.world.walking import FORWARD, WALK_ACTIONS
 
 B = 3
 
@@ -38,41 +40,27 @@ def inputs_of(actions, rewards=None, resets=None, pictures=None) -> Inputs:
     return Inputs(pictures, rewards, actions, (nothing > 0) if resets is None else resets)
 
 
-def test_actions_add_up_to_a_way():
-    """Against a walker who does one step after the other."""
-    draw = np.random.default_rng(0)
-    actions = draw.integers(0, len(WALK_ACTIONS), 60)
-    x = z = angle = 0.0
-    slow = []
-    for action in actions:
-        name = WALK_ACTIONS[action]
-        turn = TURN * ("look right" in name) - TURN * ("look left" in name)
-        ahead = 1.0 * name.startswith("forward") - 1.0 * name.startswith("backward")
-        right = 1.0 * (name == "strafe right") - 1.0 * (name == "strafe left")
-        middle = angle + turn / 2
-        x += ahead * math.sin(middle) + right * math.cos(middle)
-        z += ahead * math.cos(middle) - right * math.sin(middle)
-        angle += turn
-        slow.append((x, z, math.sin(angle), math.cos(angle)))
-    np.testing.assert_allclose(walked_poses(inputs_of(actions))[:, 0].numpy(), slow, atol=1e-4)
+def test_what_an_action_does():
+    """Against the walker itself, at full speed where nothing is in its way."""
+    env = MemoryVectorEnv("iga", "train", len(WALK_ACTIONS), seed=0, size=(36, 48), threads=1, side=40)
+    env.reset()
+    games, motion = env.batch.records, MOTIONS.double()
+    for name in ("x", "z"):
+        games[name] = games["cell"] * 3
+    for _ in range(30):
+        games["yaw"] = 30.0
+        before = games[["x", "z", "yaw"]].copy()
+        env.step(np.arange(len(WALK_ACTIONS)))
+    way = on_map(torch.tensor(np.radians(before["yaw"])), motion).numpy() * SPEED / 15  # metres: 15 steps a second
+    np.testing.assert_allclose(games["x"] - before["x"], way[:, 0], atol=0.01)
+    np.testing.assert_allclose(games["z"] - before["z"], way[:, 1], atol=0.01)
+    np.testing.assert_allclose(np.radians(games["yaw"] - before["yaw"]), motion[:, 2], atol=1e-5)
     assert pytest.approx(math.radians(4 * DEGREES_PER_FRAME)) == TURN
 
 
 def test_what_lies_right_and_ahead():
-    actions = [FORWARD] * 5 + [LOOK_RIGHT] * 11 + [FORWARD] * 3 + [STRAFE_RIGHT]
-    poses = walked_poses(inputs_of([LOOK_LEFT, *actions]))[:, 0]
-    quarter = 11 * TURN
-    right, ahead, sin, cos = between(poses[0], poses[-1]).tolist()
-    assert right == pytest.approx(3 * math.sin(quarter) + math.cos(quarter), abs=1e-4)
-    assert ahead == pytest.approx(5 + 3 * math.cos(quarter) - math.sin(quarter), abs=1e-4)
-    assert (sin, cos) == pytest.approx((math.sin(quarter), math.cos(quarter)), abs=1e-4)
     torch.testing.assert_close(seen_from(torch.tensor([1.0, 0]), torch.tensor([0, 2.0])), torch.tensor([-2.0, 0]))
-
-
-def test_a_reward_and_an_episode_begin_another_walk():
-    rewards, resets = torch.zeros(6, 1), torch.zeros(6, 1, dtype=torch.bool)
-    rewards[2], resets[4] = 1, True
-    assert walks(inputs_of([0] * 6, rewards, resets))[:, 0].tolist() == [0, 0, 1, 1, 2, 2]
+    torch.testing.assert_close(seen_from(torch.tensor([0, -1.0]), torch.tensor([3.0, 2.0])), torch.tensor([-3.0, -2.0]))
 
 
 def test_steps_are_counted_and_pictures_correct_the_count():
@@ -105,13 +93,13 @@ class Walker:
 
     def note(self, told, action, is_paid):
         if self.variances != list(ANYONE):
-            way = walked_poses(inputs_of([action]))[0, 0].double()
-            sin, cos = math.sin(self.angle), math.cos(self.angle)
-            self.east, self.north = (
-                self.east + float(way[0]) * cos + float(way[1]) * sin,
-                self.north + float(way[1]) * cos - float(way[0]) * sin,
-            )
-            self.angle += math.atan2(way[2], way[3])
+            name = WALK_ACTIONS[action]
+            turn = TURN * ("look right" in name) - TURN * ("look left" in name)
+            ahead = 1.0 * name.startswith("forward") - 1.0 * name.startswith("backward")
+            right = 1.0 * (name == "strafe right") - 1.0 * (name == "strafe left")
+            sin, cos = math.sin(self.angle + turn / 2), math.cos(self.angle + turn / 2)
+            self.east, self.north = self.east + ahead * sin + right * cos, self.north + ahead * cos - right * sin
+            self.angle += turn
             self.variances = [before + slip for before, slip in zip(self.variances, SLIP, strict=True)]
         if is_paid:
             self.paid.append((self.east, self.north, 1 / (1 + self.variances[0])))
@@ -140,18 +128,6 @@ class Walker:
 ANYONE = ANYWHERE, ANYWHERE
 
 
-def test_a_walker_who_knows_the_way_ends_where_the_steps_lead():
-    """Pictures that tell nothing after the first: the count alone."""
-    store, draw = HomingStore(1, 8, 2, 2, 2, dtype=torch.float64), torch.Generator().manual_seed(0)
-    actions = torch.randint(8, (50, 1), generator=draw)
-    sure, unsure = ([5.0, 7.0, 0.0, 1.0, s, s] for s in (-5.0, 20.0))
-    for t in range(50):
-        sensed = store.note(torch.tensor([unsure if t else sure]), actions[t], torch.zeros(1, dtype=torch.bool))
-    walked = walked_poses(inputs_of(actions[1:].tolist()))[-1, 0]
-    expected = torch.cat([(walked[:2] + torch.tensor([5.0, 7.0])) / 50, walked[2:]])
-    torch.testing.assert_close(sensed[0, 4:8].float(), expected, atol=1e-3, rtol=1e-3)
-
-
 def agent_of(**changes) -> MemoryRecallAgent:
     torch.manual_seed(0)
     sizes = {"height": 36, "width": 48, "embedding_size": 32, "hidden_size": 8, "key_size": 4, "capacity": 16}
@@ -159,53 +135,66 @@ def agent_of(**changes) -> MemoryRecallAgent:
     return MemoryRecallAgent(AgentConfig(**settings))
 
 
-def test_one_map_of_many_walks_from_ones_own_steps():
-    """Walks begin anywhere, facing anywhere, and nobody tells where: only differences are learned from."""
-    poses = agent_of().auxiliary["homing"]
-    optimiser = torch.optim.Adam(poses.parameters(), 3e-3)
-    draw = torch.Generator().manual_seed(0)
-    looks = torch.randn(4, 32, generator=draw)
-    for _ in range(400):
-        actions = torch.randint(0, len(WALK_ACTIONS), (40, 32), generator=draw)
-        inputs = inputs_of(actions.tolist())
-        angle = 2 * math.pi * torch.rand(32, generator=draw)
-        begun = torch.cat([20 * torch.randn(32, 2, generator=draw), angle.sin()[:, None], angle.cos()[:, None]], -1)
-        true = placed(begun, walked_poses(inputs))
-        x = torch.tanh(true * torch.tensor([0.02, 0.02, 1, 1]) @ looks)
-        loss, told = poses.loss(SimpleNamespace(x=x), inputs)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    assert told["pose_turn"] < 0.1
-    facing = poses(x).detach()[..., 2:4].flatten(0, 1)
-    u, _, v = torch.linalg.svd(facing.T @ true[..., 2:].flatten(0, 1))
-    assert ((facing @ u @ v) * true[..., 2:].flatten(0, 1)).sum(-1).mean() > 0.9  # as directions of one map
+def lesson_at(east: int, north: int, turn: int, shape: tuple[int, ...], weight: float = 0.5) -> Lesson:
+    """Of a teacher that tells this place, in steps and 1024ths of a turn."""
+    told = ((east + 2048) << 12 | (north + 2048)) << 10 | turn
+    return Lesson(torch.full(shape, told << 16 | 1 << FORWARD), weight)
 
 
-def placed(begun: torch.Tensor, walked: torch.Tensor) -> torch.Tensor:
-    """Walks, each from where it begun."""
-    sin, cos = begun[:, 2], begun[:, 3]
-    way_and_facing = []
-    for x, z in (walked[..., :2].unbind(-1), walked[..., 2:].unbind(-1)):
-        way_and_facing += [x * cos + z * sin, z * cos - x * sin]
-    return torch.stack(way_and_facing, -1) + torch.cat([begun[:, :2], torch.zeros(len(begun), 2)], -1)
+def pictures_of(T: int) -> Inputs:
+    pictures = torch.randint(0, 256, (T, B, 36, 48, 3), generator=torch.Generator().manual_seed(T), dtype=torch.uint8)
+    return inputs_of([[FORWARD] * B] * T, pictures=pictures)
 
 
-def test_what_a_teacher_tells_is_learned_from_while_it_teaches():
-    poses = agent_of().auxiliary["homing"]
-    inputs, x = inputs_of([[FORWARD] * B] * 6), torch.randn(6, B, 32, generator=torch.Generator().manual_seed(0))
-    advice = torch.full((6, B), (2148 << 12 | 2028) << 10 | 256) << 16  # 100 steps east, 20 south, facing east
-    alone, _ = poses.loss(SimpleNamespace(x=x), inputs)
-    poses.lesson = Lesson(advice, 0.5)
-    taught, told = poses.loss(SimpleNamespace(x=x), inputs)
-    guessed = poses(x)
+def test_what_a_teacher_tells_is_learned_by_how_unlikely_it_is():
+    poses, T = agent_of().auxiliary["homing"], 6
+    inputs, output = pictures_of(T), SimpleNamespace(x=torch.zeros(T, B, 32))
+    assert poses.loss(output, inputs) == (0, {})
+    poses.lesson = Lesson(torch.full((T, B), 1 << FORWARD), 0.5)  # of a teacher that tells no place
+    assert poses.loss(output, inputs) == (0, {})
+    poses.lesson = lesson_at(100, -20, 256, (T, B))
+    loss, told = poses.loss(output, inputs)
+    kept = torch.randint(B, (DRAWN,), generator=torch.Generator().manual_seed(0))  # of every tenth step: the first
+    guessed = poses(inputs.pictures[0, kept])
     error, (point, angle) = guessed[..., :4] - torch.tensor([100.0, -20, 1, 0]), guessed[..., 4:].exp().unbind(-1)
     steps, chord = error[..., :2].norm(dim=-1), error[..., 2:].norm(dim=-1)
     density = (-steps / point).exp() / point**2 * (-chord / angle).exp() / angle  # Laplace's, but for its constants
-    torch.testing.assert_close(taught - alone, -density.log().mean())
-    torch.testing.assert_close(told["map_apart"], steps.mean().detach())
-    poses.lesson = Lesson(torch.full((6, B), 1 << FORWARD), 0.5)  # of a teacher that tells no place
-    torch.testing.assert_close(poses.loss(SimpleNamespace(x=x), inputs)[0], alone)
+    torch.testing.assert_close(loss, -density.log().mean())
+    torch.testing.assert_close(told["map_apart"], steps.median().detach())
+
+
+def test_pictures_are_kept_with_their_poses_the_newest_in_place_of_the_oldest(monkeypatch):
+    monkeypatch.setattr("memorylab.agent.homing.KEPT", 10)
+    monkeypatch.setattr("memorylab.agent.homing.EVERY", 2)
+    poses, seen = agent_of().auxiliary["homing"], []
+    for turn in range(4):
+        inputs = pictures_of(2 + turn)
+        poses.lesson = lesson_at(turn, 0, 0, (2 + turn, B))
+        poses.loss(SimpleNamespace(x=torch.zeros(1)), inputs)
+        seen += [(turn, picture) for step in inputs.pictures[::2] for picture in step]
+    for number, (turn, picture) in list(enumerate(seen))[-10:]:
+        assert poses.told[number % 10].tolist() == [turn, 0, 0, 1]
+        assert torch.equal(poses.pictures[number % 10], picture)
+
+
+def test_a_map_is_learned_and_it_is_known_where_it_is_true():
+    """Half of the pictures show the place as their brightness, half show nothing."""
+    poses = agent_of().auxiliary["homing"]
+    optimiser = torch.optim.Adam(poses.parameters(), 3e-3)
+    draw, shows = torch.Generator().manual_seed(0), torch.arange(DRAWN) % 2 == 0
+    for _ in range(150):
+        east = torch.randint(-50, 50, (DRAWN,), generator=draw)
+        grey = torch.where(shows, 120 + east, 10).to(torch.uint8)
+        pictures = grey[:, None, None, None].expand(DRAWN, 36, 48, 3).contiguous()
+        guessed = poses(pictures)
+        facing = torch.tensor([0.0, 1.0]).expand(DRAWN, 2)
+        off = off_by(guessed, torch.cat([east[:, None].float(), torch.zeros(DRAWN, 1), facing], -1))
+        optimiser.zero_grad()
+        unlikely(off, guessed[:, 4:]).mean().backward()
+        optimiser.step()
+    assert off[0, shows].median() < 5
+    assert guessed[shows, 4].exp().median() < 5
+    assert guessed[~shows, 4].exp().median() > 8
 
 
 def test_the_tape_is_the_trajectory_unrolled():
