@@ -66,7 +66,7 @@ def compare_patches(patches, seen, slots, valid, found, rows, columns, shift):
 
 
 @compiled
-def compare_pixels(pictures, seen, slots, valid, patch_of, shift, alike, found):
+def compare_pixels(pictures, seen, slots, valid, patch_of, shift, sideways, alike, found):
     """See ScrutinyStore.differences: pictures (B, height, width, 3), seen (B, capacity, height, width, 3), slots
     and valid (B, K), the patch of each pixel, found (B, patches)."""
     K = slots.shape[1]
@@ -82,7 +82,7 @@ def compare_pixels(pictures, seen, slots, valid, patch_of, shift, alike, found):
                 for x in range(now.shape[1]):
                     c = patch_of[y * now.shape[1] + x]
                     if found[b, c] < 1:
-                        nearest = least_apart(now, seen[b], slots[b], counts, y, x, shift)
+                        nearest = least_apart(now, seen[b], slots[b], counts, y, x, shift, sideways)
                         found[b, c] = max(found[b, c], min(PIXEL_SCALE * np.sqrt(nearest), 1))
 
 
@@ -97,7 +97,7 @@ def share_as_now(now, then):
 
 
 @compiled
-def least_apart(now, seen, slots, counts, y, x, shift):
+def least_apart(now, seen, slots, counts, y, x, shift, sideways):
     """The squared distance of a pixel and that in its place to what is around them in each other's picture, of the
     moment in which it is least; 0 if it is the same there."""
     least = FARTHEST
@@ -107,8 +107,8 @@ def least_apart(now, seen, slots, counts, y, x, shift):
     for j in range(len(slots)):
         if counts[j] and least > 0:
             then = seen[slots[j]]
-            apart = max(nearest_around(now, then, y, x, shift), nearest_around(then, now, y, x, shift))
-            least = min(least, apart)
+            here = nearest_around(now, then, y, x, shift, sideways)
+            least = min(least, max(here, nearest_around(then, now, y, x, shift, sideways)))
     return least
 
 
@@ -118,12 +118,12 @@ SAME = 8  # of 255: colours this near are the same
 
 
 @compiled
-def nearest_around(one, other, y, x, shift):
+def nearest_around(one, other, y, x, shift, sideways):
     """The squared distance of a pixel of one picture to the nearest of those around it in the other; 0 if it is the
     same."""
     nearest = squared_apart(one, other, y, x, y, x)
     for row in range(max(y - shift, 0), min(y + shift + 1, one.shape[0])):
-        for column in range(max(x - shift, 0), min(x + shift + 1, one.shape[1])):
+        for column in range(max(x - sideways, 0), min(x + sideways + 1, one.shape[1])):
             if nearest <= SAME * SAME:
                 return 0
             nearest = min(nearest, squared_apart(one, other, y, x, row, column))

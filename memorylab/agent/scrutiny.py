@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from memorylab.agent.data import Inputs
-from memorylab.agent.familiarity import PATCHES, ROWS, FamiliarityMemory, FamiliarityStore, Recognised
+from memorylab.agent.familiarity import COLUMNS, PATCHES, ROWS, FamiliarityMemory, FamiliarityStore, Recognised
 from memorylab.agent.kernels import array, suits
 from memorylab.agent.palette import patches_of
 from memorylab.agent.picture_kernels import PIXEL_SCALE, SAME, compare_pixels
@@ -37,6 +37,7 @@ class ScrutinyStore(FamiliarityStore):
         self,
         side: tuple[int, int],
         shift: int,
+        sideways: int,
         alike: float,
         rest: int,
         num_envs: int,
@@ -45,7 +46,7 @@ class ScrutinyStore(FamiliarityStore):
         **options: Any,
     ):
         super().__init__(rest, num_envs, capacity, *sizes, **options)
-        self.shift, self.alike = shift, alike
+        self.shift, self.sideways, self.alike = shift, sideways, alike
         self.patch_of = patches_of(*side, device=self.k.device)
         self.seen = torch.zeros(num_envs, capacity, *side, 3, dtype=torch.uint8, device=self.k.device)
         self.update(seen=self.seen)
@@ -57,7 +58,7 @@ class ScrutinyStore(FamiliarityStore):
         found = self.k.new_zeros(len(pictures), PATCHES)
         if suits(self.k):
             given = pictures.contiguous(), self.seen, slots, valid, self.patch_of
-            compare_pixels(*map(array, given), self.shift, self.alike, array(found))
+            compare_pixels(*map(array, given), self.shift, self.sideways, self.alike, array(found))
             return found
         now, like_any = pictures.to(found), torch.zeros_like(valid[:, 0])
         least = torch.full(pictures.shape[:3], torch.inf).to(found)
@@ -65,7 +66,8 @@ class ScrutinyStore(FamiliarityStore):
             then = self.seen[torch.arange(len(slots), device=slots.device), then_at].to(found)
             is_same = (now - then).square().sum(-1) <= SAME**2
             is_like = is_valid & (is_same.to(found).mean((1, 2)) >= self.alike)
-            apart = torch.maximum(nearest_around(now, then, self.shift), nearest_around(then, now, self.shift))
+            around = self.shift, self.sideways
+            apart = torch.maximum(nearest_around(now, then, *around), nearest_around(then, now, *around))
             least = torch.where(is_like[:, None, None], torch.minimum(least, apart), least)
             like_any |= is_like
         each = torch.where(least > SAME, PIXEL_SCALE * least, 0).clamp_max(1).flatten(1)
@@ -77,13 +79,13 @@ class ScrutinyStore(FamiliarityStore):
         self.seen[:, self.next_slot] = pictures
 
 
-def nearest_around(one: Tensor, other: Tensor, shift: int) -> Tensor:
+def nearest_around(one: Tensor, other: Tensor, shift: int, sideways: int) -> Tensor:
     """How far each colour (B, rows, columns, 3) is from the nearest up to `shift` pixels around it in the other."""
     rows, columns = one.shape[1:3]
-    around = pad(other, (0, 0, *[shift] * 4), value=torch.inf)
+    around = pad(other, (0, 0, sideways, sideways, shift, shift), value=torch.inf)
     nearest = torch.full(one.shape[:3], torch.inf, dtype=one.dtype, device=one.device)
     for row in range(2 * shift + 1):
-        for column in range(2 * shift + 1):
+        for column in range(2 * sideways + 1):
             moved = around[:, row : row + rows, column : column + columns]
             nearest = torch.minimum(nearest, (one - moved).square().sum(-1))
     return nearest.sqrt()
@@ -100,14 +102,17 @@ class ScrutinyMemory(FamiliarityMemory):
         detail: int = 1,
         brightness: float = 1.0,
         shift: int = 2,
-        alike: float = 0.6,
+        sideways: int = 4,
+        alike: float = 0.4,
     ):
         super().__init__(config, rest=rest, detail=detail, brightness=brightness)
         if not 0 <= shift < ROWS:
             raise ValueError(f"scrutiny.shift must be at least 0 and below {ROWS} pixels, not {shift}")
+        if not 0 <= sideways < COLUMNS:
+            raise ValueError(f"scrutiny.sideways must be at least 0 and below {COLUMNS} pixels, not {sideways}")
         if not 0 <= alike <= 1:
             raise ValueError(f"scrutiny.alike must be from 0 to 1, not {alike}")
-        self.shift, self.alike = shift, alike
+        self.shift, self.sideways, self.alike = shift, sideways, alike
         self.side = config.height, config.width
         self.noticed += PATCHES
         self.size += PATCHES
@@ -115,7 +120,7 @@ class ScrutinyMemory(FamiliarityMemory):
     def new_store(self, num_envs: int, **options: Any) -> ScrutinyStore:
         """Familiarity's, with pictures."""
         sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return ScrutinyStore(self.side, self.shift, self.alike, self.rest, num_envs, *sizes, **options)
+        return ScrutinyStore(self.side, self.shift, self.sideways, self.alike, self.rest, num_envs, *sizes, **options)
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """Every pixel."""

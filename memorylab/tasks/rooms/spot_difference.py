@@ -14,7 +14,7 @@ import numpy as np
 from memorylab.tasks.checks import MANY, Check, as_begun, below_count, up_to, within
 from memorylab.tasks.locomotion import GUESSES, walked_fields
 from memorylab.tasks.scales import check_seconds, frames, whole
-from memorylab.tasks.stepping import ENDED
+from memorylab.tasks.stepping import ENDED, FRAMES_PER_STEP
 from memorylab.world.building import put_box
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
@@ -22,15 +22,10 @@ from memorylab.world.paths import way_around, way_is_clear
 from memorylab.world.rng import side_draw, uniform
 from memorylab.world.scene import MAX_BOXES
 from memorylab.world.walking import (
-    BACKWARD,
     FORWARD,
     FULL_TURN,
-    HALF_VIEW,
-    LOOK_LEFT,
     LOOK_RIGHT,
     STEERING,
-    STRAFE_LEFT,
-    STRAFE_RIGHT,
     in_view,
     steer_towards,
     touched_box,
@@ -99,11 +94,8 @@ WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
 
 BEFORE, BETWEEN, AFTER = range(3)
-OUTLOOK, AT_OUTLOOK = 0.3, 0.4  # metres from a room's south wall to its outlook, and how near to it one must stand
-OUTWARDS, ASIDE = 45.0, 5.0  # degrees from north to where one looks then, to the left and to the right, and how nearly
-AIMED, MIDDLE = 4.3, 0.3  # degrees off north, and metres off the middle line, that will do
-TO_OUTLOOK = 200  # steps after which one goes without
-LOOKED_LEFT, LOOKED_RIGHT = 1, 2
+MIDDLE = 1.0  # metres from the middle of a room within which one looks round
+TO_THE_MIDDLE = 150  # steps after which one goes on without
 
 SPOT_DIFFERENCE = np.dtype(
     [
@@ -116,7 +108,7 @@ SPOT_DIFFERENCE = np.dtype(
         ("opens_at", "i4"),
         ("choice", "i4"),  # the block touched; -1 as long as none is
         ("seen", "i4"),  # blocks of Room 1 that have been in view, as bits
-        ("looked", "i4", (2,)),  # from the outlook of each room: 1 for to the left, 2 for to the right after that
+        ("looked", "i4", (2,)),  # frames spent in the middle of each room
         ("stimulus", "i4", (2, MAX_BLOCKS)),  # what each block is like, in Room 1 and in Room 2
         ("home_x", "f4", (MAX_BLOCKS,)),  # its place in Room 1
         ("home_z", "f4", (MAX_BLOCKS,)),
@@ -134,7 +126,7 @@ CHECKS: dict[str, Check] = {
     "opens_at": within(0, MANY),
     "choice": below_count(lambda kept: kept.games["blocks"], -1),
     "seen": up_to(lambda kept: (1 << kept.games["blocks"]) - 1),
-    "looked": within(0, LOOKED_RIGHT),
+    "looked": within(0, MANY),
     "stimulus": within(0, len(MATERIALS) - 1),
 }
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
@@ -244,27 +236,22 @@ def see_blocks(game):
 
 
 @jit
-def outlook(game, room):
-    """Where on the middle line one comes into Room 2, and the like of it in Room 1: (x, z)."""
-    return middle_x(game), 1.0 + OUTLOOK + room * (game.room + game.corridor)
+def middle_z(game, room):
+    """Half-way through a room."""
+    return 1.0 + game.room / 2 + room * (game.room + game.corridor)
 
 
 @jit
-def is_at_outlook(game, room):
-    """Does the walker stand there?"""
-    x, z = outlook(game, room)
-    return math.hypot(game.x - x, game.z - z) < AT_OUTLOOK
+def is_in_the_middle(game, room):
+    """Does the walker stand about there?"""
+    return math.hypot(game.x - middle_x(game), game.z - middle_z(game, room)) < MIDDLE
 
 
 @jit
-def look_out(game):
-    """Note where the walker looks at an outlook."""
+def look_round(game):
+    """Count the frames in the middle of each room."""
     for room in range(2):
-        if is_at_outlook(game, room):
-            if game.looked[room] == 0 and abs(game.yaw + OUTWARDS) < ASIDE:
-                game.looked[room] = LOOKED_LEFT
-            elif game.looked[room] == LOOKED_LEFT and abs(game.yaw - OUTWARDS) < ASIDE:
-                game.looked[room] = LOOKED_RIGHT
+        game.looked[room] += is_in_the_middle(game, room)
 
 
 @jit
@@ -274,7 +261,7 @@ def spot(game, action, scale, stimuli):
     pass_gates(game, scale.delay)
     if game.z < room_1_north(game):
         see_blocks(game)
-    look_out(game)
+    look_round(game)
     touched = touched_box(game, game.blocks, 2 * game.blocks, RADIUS)
     if touched < 0:
         return 0.0
@@ -352,25 +339,14 @@ def advise(game):
 
 @jit
 def advise_to_compare(game):
-    """As bits: a look from left to right where one will come into Room 2, in Room 1 first and then there. Who has seen
-    both rooms from one place, and has not turned round between, can compare; all else is as above."""
-    room = int(game.z > room_2_south(game))
+    """As bits: a look round from the middle of Room 1, and of Room 2, there with the way to any block in view as good.
+    Who has seen both rooms from the same place can compare; all else is as above."""
+    room = int(game.z > room_2_south(game) + 0.4)
     ways = advise(game)
-    if game.looked[room] == LOOKED_RIGHT or (room == 0 and (game.gates != BEFORE or game.length > TO_OUTLOOK)):
+    is_late = game.length > TO_THE_MIDDLE if room == 0 else False
+    if game.looked[room] >= FRAMES_PER_STEP * FULL_TURN or is_late or (room == 0 and game.gates != BEFORE):
         return ways
-    if is_at_outlook(game, room):
-        to_the_left = game.looked[room] == 0 and -OUTWARDS < game.yaw < 180.0 - OUTWARDS
-        look = 1 << (LOOK_LEFT if to_the_left else LOOK_RIGHT)
-        return ways | look if room else look
-    return ways if room else 1 << go_to_outlook(game)
-
-
-@jit
-def go_to_outlook(game):
-    """In Room 1, by what can be seen: face north, get in line with the corridor, and back until the wall is there."""
-    if abs(game.yaw) > AIMED:
-        return LOOK_LEFT if 0.0 < game.yaw < HALF_VIEW else LOOK_RIGHT
-    aside = middle_x(game) - game.x
-    if abs(aside) > MIDDLE:
-        return STRAFE_RIGHT if aside > 0.0 else STRAFE_LEFT
-    return BACKWARD
+    if is_in_the_middle(game, room):
+        return (ways if room else 0) | 1 << LOOK_RIGHT
+    x, z = way_around(game, middle_x(game), middle_z(game, room), RADIUS)
+    return 1 << steer_towards(game, x, z)
