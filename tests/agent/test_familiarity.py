@@ -132,9 +132,10 @@ def test_with_detail_a_patch_is_its_middle_and_with_less_brightness_shade_counts
         ("comparison", "brightness", "from 0 to 1, not 9"),
         ("comparison", "shift", "at least 0 and below 9 patches, not 9"),
         ("scrutiny", "shift", "at least 0 and below 9 pixels, not 9"),
+        ("scrutiny", "sideways", "at least 0 and below 12 pixels, not 99"),
         ("scrutiny", "alike", "from 0 to 1, not 9"),
     ],
 )
 def test_settings_that_cannot_be(memory, setting, said):
     with pytest.raises(ValueError, match=f"{memory}.{setting} must be {said}"):
-        agent_of(memory=memory, **{setting: 9})
+        agent_of(memory=memory, **{setting: 99 if setting == "sideways" else 9})

@@ -11,7 +11,7 @@ B, CAPACITY, REST, K = 3, 6, 2, 3
 HEIGHT, WIDTH = 18, 30
 
 
-def slow_differences(now, moments, shift: int, alike: float) -> np.ndarray:
+def slow_differences(now, moments, shift: int, sideways: int, alike: float) -> np.ndarray:
     """Pixel by pixel, as the module tells it; pictures (height, width, 3)."""
     now = now.astype(float)
     found, least = np.zeros((ROWS, COLUMNS)), np.full((HEIGHT, WIDTH), np.inf)
@@ -19,7 +19,7 @@ def slow_differences(now, moments, shift: int, alike: float) -> np.ndarray:
         if (np.linalg.norm(now - then, axis=-1) <= 8).mean() < alike:
             continue
         for y, x in np.ndindex(HEIGHT, WIDTH):
-            around = slice(max(y - shift, 0), y + shift + 1), slice(max(x - shift, 0), x + shift + 1)
+            around = slice(max(y - shift, 0), y + shift + 1), slice(max(x - sideways, 0), x + sideways + 1)
             here = np.linalg.norm(now[y, x] - then[around], axis=-1).min()
             there = np.linalg.norm(then[y, x] - now[around], axis=-1).min()
             least[y, x] = min(least[y, x], max(here, there))
@@ -30,14 +30,14 @@ def slow_differences(now, moments, shift: int, alike: float) -> np.ndarray:
     return found.reshape(-1)
 
 
-@pytest.mark.parametrize("shift", [0, 2])
+@pytest.mark.parametrize(("shift", "sideways"), [(0, 0), (1, 3)])
 @pytest.mark.parametrize("by_kernel", [True, False])
-def test_differences_against_a_slow_twin(by_kernel, shift, monkeypatch):
+def test_differences_against_a_slow_twin(by_kernel, shift, sideways, monkeypatch):
     """From any slots of a ring that has gone round, some of them not filled and some not alike."""
     if not by_kernel:
         monkeypatch.setattr("memorylab.agent.scrutiny.suits", lambda *tensors: False)
     alike = 0.45
-    store = ScrutinyStore((HEIGHT, WIDTH), shift, alike, REST, B, CAPACITY, 2, 2, 2, dtype=torch.float64)
+    store = ScrutinyStore((HEIGHT, WIDTH), shift, sideways, alike, REST, B, CAPACITY, 2, 2, 2, dtype=torch.float64)
     draw = torch.Generator().manual_seed(shift)
     ground = torch.randint(60, 200, (HEIGHT, WIDTH, 3), generator=draw)
     changed = torch.rand(9, B, HEIGHT, WIDTH, 1, generator=draw) < 0.3
@@ -50,7 +50,7 @@ def test_differences_against_a_slow_twin(by_kernel, shift, monkeypatch):
         found = store.differences(picture, age, valid)
         for b in range(B):
             moments = [pictures[t - age[b, j], b].numpy() for j in range(K) if valid[b, j]]
-            expected = slow_differences(picture[b].numpy(), moments, shift, alike)
+            expected = slow_differences(picture[b].numpy(), moments, shift, sideways, alike)
             np.testing.assert_allclose(found[b].numpy(), expected, atol=1e-6)
             told.append(expected.mean())
         store.see(picture)
@@ -80,9 +80,10 @@ def scene(red: tuple[int, int], blue: tuple[int, int], colour=(0, 0, 255)) -> to
     return picture
 
 
-def test_what_moved_by_a_pixel_or_two_is_the_same_and_what_changed_is_not():
-    assert seen_again(scene((17, 11), (18, 32))).max() == 0
-    difference = seen_again(scene((17, 11), (18, 32), colour=(0, 255, 0)))
+def test_what_moved_by_a_few_pixels_is_the_same_and_what_changed_is_not():
+    assert seen_again(scene((17, 13), (18, 31))).max() == 0
+    assert seen_again(scene((17, 13), (20, 31))).max() == 1
+    difference = seen_again(scene((17, 13), (18, 31), colour=(0, 255, 0)))
     assert difference[4, 8] == 1
     assert difference[:, :7].max() == 0
 

@@ -14,9 +14,8 @@ from memorylab.learning.config import LearnerConfig, TrainConfig
 from memorylab.learning.learner import Learner
 from memorylab.learning.losses import teaching
 from memorylab.learning.trajectory import named_trajectory
-from memorylab.tasks.rooms.spot_difference import BEFORE
 from memorylab.tasks.task import TASKS, find_task
-from memorylab.world.walking import LOOK_RIGHT
+from memorylab.world.walking import FULL_TURN, LOOK_RIGHT
 
 SIZES = {"height": SIDE, "width": SIDE, "embedding_size": 8, "hidden_size": 8, "key_size": 4, "capacity": 16}
 
@@ -130,10 +129,9 @@ SKILLED_TASKS = [task for task in TASKS if TrainConfig(task, teacher="skills").t
 ROOMS = [task for task in SKILLED_TASKS if find_task(task).family == "rooms"]
 
 
-@pytest.mark.parametrize("task", ROOMS)
+@pytest.mark.parametrize("task", [task for task in ROOMS if task != "spot_diff_multi_object"])
 def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
-    """Who remembers and who guesses both follow it, but for turning to a thing that is not in view; in Multi-Object,
-    from the corridor on."""
+    """Who remembers and who guesses both follow it, but for turning to a thing that is not in view."""
     assert (len(SKILLED_TASKS), len(ROOMS)) == (7, 5)
     for player in ("remembering", "forgetting"):
         env = MemoryVectorEnv(task, num_envs=8, seed=2, size=(SIDE, 24), seconds=60)
@@ -143,41 +141,38 @@ def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
         for _ in range(300):
             env.advise("skills", advice)
             env.act(player, actions)
-            follows = (advice >> actions) & 1 | (actions == LOOK_RIGHT)
-            if task == "spot_diff_multi_object":
-                follows |= env.batch.records["gates"] == BEFORE
-            assert follows.all()
+            assert ((advice >> actions) & 1 | (actions == LOOK_RIGHT)).all()
             open_steps += (np.bitwise_count(advice) > 1).sum()
             env.step(actions)
         assert open_steps > 20
         env.close()
 
 
-def test_who_follows_the_advice_of_multi_object_sees_both_rooms_from_one_place():
-    """And looks the same ways there: the pictures of one room are those of the other, but for a block and a door."""
+def test_who_follows_the_advice_of_multi_object_looks_round_in_the_middle_of_both_rooms():
+    """Until it has; in Room 2 a way to a block is as good. It does not know which block was altered."""
     env = MemoryVectorEnv("sdmo", num_envs=16, seed=2, size=(36, 48), threads=1)
-    pictures, _ = env.reset()
-    advice, looked = np.zeros(16, np.int64), [([], []) for _ in range(16)]
-    for _ in range(300):
+    env.reset()
+    advice, elsewhere = np.zeros((2, 16), np.int64)
+    turns, has_looked = np.zeros((16, 2), int), 0
+    for _ in range(350):
         games = env.batch.records
-        for b, game in enumerate(games):
-            room = int(game["z"] > 1 + game["room"] + game["corridor"])
-            away = game["z"] - 1 - room * (game["room"] + game["corridor"])
-            if np.hypot(game["x"] - 1 - game["room"] / 2, away - 0.3) < 0.4 and abs(game["yaw"]) < 60:
-                looked[b][room].append((game["yaw"], pictures[b].astype(int)))
+        room = (games["z"] > 1 + games["room"] + games["corridor"]).astype(int)
+        away = games["z"] - 1 - room * (games["room"] + games["corridor"]) - games["room"] / 2
+        in_middle = np.hypot(games["x"] - 1 - games["room"] / 2, away) < 1
         env.advise("skills", advice)
-        pictures, _, terminated, _, _ = env.step(np.array([bits.bit_length() - 1 for bits in advice.tolist()]))
+        games["altered"] = (games["altered"] + 1) % games["blocks"]
+        env.advise("skills", elsewhere)
+        assert advice.tolist() == elsewhere.tolist()
+        may_turn = advice >> LOOK_RIGHT & 1 == 1
+        actions = np.where(in_middle & may_turn, LOOK_RIGHT, [bits.bit_length() - 1 for bits in advice.tolist()])
+        turns[np.arange(16), room] += in_middle & (actions == LOOK_RIGHT)
+        has_looked += (in_middle & (room == 1) & may_turn & (advice != 1 << LOOK_RIGHT)).sum()
+        _, _, terminated, _, _ = env.step(actions)
         for b in np.flatnonzero(terminated):
-            if not looked[b][1]:
-                looked[b] = [], []  # another episode
-    shares = [
-        max((np.linalg.norm(now - then, axis=-1) <= 8).mean() for angle, then in before if abs(angle - yaw) < 0.1)
-        for before, after in looked
-        for yaw, now in after
-        if any(abs(angle - yaw) < 0.1 for angle, _ in before)
-    ]
-    assert len(shares) > 50
-    assert np.median(shares) > 0.6
+            assert FULL_TURN - 3 <= turns[b, 0] <= FULL_TURN + 3
+            assert turns[b, 1] >= FULL_TURN - 10
+            turns[b] = 0
+    assert has_looked > 100
     env.close()
 
 
