@@ -127,17 +127,13 @@ class FamiliarityMemory(EpisodicMemory):
         With more detail that of one part of it, below and right of its middle, for the edges of things mix with what is
         behind them; with less brightness, light and shade count less.
         """
-        return self.patches(inputs.pictures.flatten(0, 1), dtype).view(*inputs.resets.shape, PATCHES, 3)
-
-    def patches(self, pictures: Tensor, dtype: torch.dtype) -> Tensor:
-        """Of pictures (N, height, width, 3): (N, patches, 3)."""
-        flat = pictures.permute(0, 3, 1, 2).to(dtype)
+        flat = inputs.pictures.flatten(0, 1).permute(0, 3, 1, 2).to(dtype)
         parts = adaptive_avg_pool2d(flat, (ROWS * self.detail, COLUMNS * self.detail)).div_(255)
         one = slice(self.detail // 2, None, self.detail)
         patches = parts[..., one, one]
         if self.brightness < 1:
             patches = patches - (1 - self.brightness) * patches.mean(1, keepdim=True)
-        return patches.flatten(2).mT.contiguous()
+        return patches.flatten(2).mT.contiguous().view(*inputs.resets.shape, PATCHES, 3)
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
         """The K nearest slots, and what is new in this picture, which is then no longer so."""

@@ -14,7 +14,6 @@ from memorylab.agent.palette import PaletteMemory
 from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
-from memorylab.agent.scrutiny import ScrutinyMemory
 from memorylab.agent.transformer import TransformerWindow
 from memorylab.agent.worth import WorthMemory
 
@@ -37,7 +36,6 @@ MEMORIES: Registry[Memory] = Registry(
         "episodic": EpisodicMemory,
         "familiarity": FamiliarityMemory,
         "comparison": ComparisonMemory,
-        "scrutiny": ScrutinyMemory,
         "palette": PaletteMemory,
         "motion": MotionMemory,
         "homing": HomingMemory,

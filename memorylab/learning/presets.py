@@ -157,12 +157,6 @@ def for_unseen_goals(config: TrainConfig) -> TrainConfig:
     return replace(config, unroll=25, learner=learner)
 
 
-def for_small_goals(config: TrainConfig) -> TrainConfig:
-    """Invisible Goal Empty Arena: rewards ten times as rare again."""
-    config = for_unseen_goals(config)
-    return replace(config, learner=replace(config.learner, entropy_cost=0.0001))
-
-
 def for_long_ways(config: TrainConfig) -> TrainConfig:
     """The rooms: one choice that needs memory after hundreds of steps. A stage is passed by whoever finds the way, for
     the way through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the
@@ -188,7 +182,7 @@ OWN_SETTINGS = {
     "what_then_where": for_small_digits,
     "visible_goal_with_buildings": for_rare_rewards,
     "invisible_goal_with_buildings": for_unseen_goals,
-    "invisible_goal_empty_arena": for_small_goals,
+    "invisible_goal_empty_arena": for_unseen_goals,
     "spot_diff_basic": for_long_ways,
     "spot_diff_passive": for_long_ways,
     "spot_diff_multi_object": for_long_ways,

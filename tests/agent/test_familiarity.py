@@ -89,12 +89,10 @@ def test_a_thing_that_was_never_seen_is_new_where_it_stands(size):
     assert novelty[8 + REST - 1, 5, 2] > 0.99
 
 
-@pytest.mark.parametrize(
-    ("memory", "noticed"), [("familiarity", PATCHES), ("comparison", 2 * PATCHES), ("scrutiny", 2 * PATCHES)]
-)
+@pytest.mark.parametrize(("memory", "noticed"), [("familiarity", PATCHES), ("comparison", 2 * PATCHES)])
 def test_a_learner_reads_what_an_actor_read(memory, noticed):
     """Step by step with a store, then all steps at once from what was found; over the end of an episode."""
-    agent = agent_of(memory=memory, **({"alike": 0} if memory == "scrutiny" else {}))
+    agent = agent_of(memory=memory)
     T = 10
     draw = torch.Generator().manual_seed(1)
     pictures = torch.randint(0, 256, (T, B, 1, 1, 3), generator=draw, dtype=torch.uint8).expand(T, B, 36, 48, 3)
@@ -131,11 +129,8 @@ def test_with_detail_a_patch_is_its_middle_and_with_less_brightness_shade_counts
         ("familiarity", "detail", "from 1 to the pixels across a patch, not 9"),
         ("comparison", "brightness", "from 0 to 1, not 9"),
         ("comparison", "shift", "at least 0 and below 9 patches, not 9"),
-        ("scrutiny", "shift", "at least 0 and below 9 pixels, not 9"),
-        ("scrutiny", "sideways", "at least 0 and below 12 pixels, not 99"),
-        ("scrutiny", "alike", "from 0 to 1, not 9"),
     ],
 )
 def test_settings_that_cannot_be(memory, setting, said):
     with pytest.raises(ValueError, match=f"{memory}.{setting} must be {said}"):
-        agent_of(memory=memory, **{setting: 99 if setting == "sideways" else 9})
+        agent_of(memory=memory, **{setting: 9})

@@ -20,7 +20,6 @@ AGENTS = {
     "mra, normalised": {"encoder": "normalised", "epsilon": 1e-2},
     "mra, familiarity": {"memory": "familiarity", "settings": {"familiarity.rest": 2}},
     "mra, comparison": {"memory": "comparison", "settings": {"comparison.rest": 2}},
-    "mra, scrutiny": {"memory": "scrutiny", "settings": {"scrutiny.rest": 2}},
     "mra, palette": {"memory": "palette", "settings": {"palette.rest": 2}},
 }
 

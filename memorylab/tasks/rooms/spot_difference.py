@@ -5,7 +5,6 @@ then the far one opens. Touching a block in Room 2 ends the episode: 1 for the a
 Four tasks share these rules; the sizes of their rooms and corridors make a random player score as in the paper.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from memorylab.tasks.checks import MANY, Check, as_begun, below_count, up_to, within
 from memorylab.tasks.locomotion import GUESSES, walked_fields
 from memorylab.tasks.scales import check_seconds, frames, whole
-from memorylab.tasks.stepping import ENDED, FRAMES_PER_STEP
+from memorylab.tasks.stepping import ENDED
 from memorylab.world.building import put_box
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
@@ -94,8 +93,6 @@ WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
 
 BEFORE, BETWEEN, AFTER = range(3)
-MIDDLE = 1.0  # metres from the middle of a room within which one looks round
-TO_THE_MIDDLE = 150  # steps after which one goes on without
 
 SPOT_DIFFERENCE = np.dtype(
     [
@@ -108,7 +105,6 @@ SPOT_DIFFERENCE = np.dtype(
         ("opens_at", "i4"),
         ("choice", "i4"),  # the block touched; -1 as long as none is
         ("seen", "i4"),  # blocks of Room 1 that have been in view, as bits
-        ("looked", "i4", (2,)),  # frames spent in the middle of each room
         ("stimulus", "i4", (2, MAX_BLOCKS)),  # what each block is like, in Room 1 and in Room 2
         ("home_x", "f4", (MAX_BLOCKS,)),  # its place in Room 1
         ("home_z", "f4", (MAX_BLOCKS,)),
@@ -126,7 +122,6 @@ CHECKS: dict[str, Check] = {
     "opens_at": within(0, MANY),
     "choice": below_count(lambda kept: kept.games["blocks"], -1),
     "seen": up_to(lambda kept: (1 << kept.games["blocks"]) - 1),
-    "looked": within(0, MANY),
     "stimulus": within(0, len(MATERIALS) - 1),
 }
 REPORT = {"choice": "choice", "right_choice": "altered", "gates": "gates", "seen": "seen"}
@@ -179,7 +174,6 @@ def build_rooms(game, scale):
     game.floor_material = MATERIAL_FLOOR
     game.choice = -1
     game.seen = 0
-    game.looked[:] = 0
     game.gates = BEFORE
     game.x = uniform(game, 2.0, room)
     game.z = uniform(game, 2.0, 1.0 + 0.35 * room)
@@ -236,32 +230,12 @@ def see_blocks(game):
 
 
 @jit
-def middle_z(game, room):
-    """Half-way through a room."""
-    return 1.0 + game.room / 2 + room * (game.room + game.corridor)
-
-
-@jit
-def is_in_the_middle(game, room):
-    """Does the walker stand about there?"""
-    return math.hypot(game.x - middle_x(game), game.z - middle_z(game, room)) < MIDDLE
-
-
-@jit
-def look_round(game):
-    """Count the frames in the middle of each room."""
-    for room in range(2):
-        game.looked[room] += is_in_the_middle(game, room)
-
-
-@jit
 def spot(game, action, scale, stimuli):
     """One frame: walk, mind the gates, and see whether a block of Room 2 is touched."""
     walk(game, action, SPEED, RADIUS)
     pass_gates(game, scale.delay)
     if game.z < room_1_north(game):
         see_blocks(game)
-    look_round(game)
     touched = touched_box(game, game.blocks, 2 * game.blocks, RADIUS)
     if touched < 0:
         return 0.0
@@ -335,18 +309,3 @@ def advise(game):
     for block in range(game.blocks):
         actions |= 1 << go_and_touch(game, block)
     return without_turning(actions)
-
-
-@jit
-def advise_to_compare(game):
-    """As bits: a look round from the middle of Room 1, and of Room 2, there with the way to any block in view as good.
-    Who has seen both rooms from the same place can compare; all else is as above."""
-    room = int(game.z > room_2_south(game) + 0.4)
-    ways = advise(game)
-    is_late = game.length > TO_THE_MIDDLE if room == 0 else False
-    if game.looked[room] >= FRAMES_PER_STEP * FULL_TURN or is_late or (room == 0 and game.gates != BEFORE):
-        return ways
-    if is_in_the_middle(game, room):
-        return (ways if room else 0) | 1 << LOOK_RIGHT
-    x, z = way_around(game, middle_x(game), middle_z(game, room), RADIUS)
-    return 1 << steer_towards(game, x, z)
