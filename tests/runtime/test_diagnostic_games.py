@@ -148,8 +148,8 @@ def pair_score(model: str, updates: int, seed: int) -> float:
 
 def test_a_pair_is_recalled_with_episodic_memory():
     """One pair: the mark earns 1, the question another 1, a guess a quarter. With FF nothing but the episodic memory
-    leads back. With more pairs reinforcement soon finds which buttons occurred (6.1 of 8 with four pairs, as many as
-    that allows), but not within a million steps which belongs to which. Not every seed finds it: one of three must."""
+    leads back. Two and four pairs take longer (studies/recall_by_key.py). Not every seed finds it: one of three
+    must."""
     assert any(pair_score("ff+mem", 1000, seed) >= 1.55 for seed in (4, 0, 1))
 
 
