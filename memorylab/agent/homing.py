@@ -64,7 +64,7 @@ class Poses(AuxiliaryLoss):
 
     def forward(self, pictures: Tensor) -> Tensor:
         """The poses of pictures (N, height, width, 3)."""
-        x = self.encoder(centred(pictures, self.layers[0].weight.dtype))
+        x = self.encoder(centred(pictures, next(self.parameters()).dtype))
         place, direction, spread = self.layers(x).split(2, -1)
         spread = torch.maximum(spread + spread.new_tensor([math.log(10), 0]), spread.new_tensor(SUREST))
         return torch.cat([FAR * place, normalize(direction, dim=-1, eps=1e-6), spread], -1)
