@@ -68,7 +68,7 @@ def watch(agent: MemoryRecallAgent, settings: Settings, level: str, episodes: in
         p = (w[:, None] @ found.pv[..., : x.shape[-1]])[:, 0]
         entrance = 1 + games["room"] + games["corridor"]
         now = waits & (games["gates"] == AFTER) & (games["z"] > entrance + settings.far * settings.room)
-        known.append(tuple(part[now].clone() for part in (x, p, found.novelty)))
+        known.append(tuple(part[now].clone() for part in (x, p, found.sensed)))
         altered.append(torch.from_numpy(games["altered"][now].astype(np.int64)))
         env.act("forgetting", actions)
         by_chance = chance.random(NUM_ENVS) < settings.noise

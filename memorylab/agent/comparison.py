@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from memorylab.agent.familiarity import COLUMNS, PATCHES, ROWS, FamiliarityMemory, FamiliarityStore, Recognised
+from memorylab.agent.familiarity import COLUMNS, PATCHES, ROWS, FamiliarityMemory, FamiliarityStore
 from memorylab.agent.kernels import array, suits
 from memorylab.agent.picture_kernels import compare_patches
+from memorylab.agent.sensing import Found
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
@@ -65,17 +66,16 @@ class ComparisonMemory(FamiliarityMemory):
         if not 0 <= shift < ROWS:
             raise ValueError(f"comparison.shift must be at least 0 and below {ROWS} patches, not {shift}")
         self.shift = shift
-        self.noticed += PATCHES
+        self.sensed += PATCHES
         self.size += PATCHES
 
     def new_store(self, num_envs: int, **options: Any) -> ComparisonStore:
         """Familiarity's, with pictures."""
-        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return ComparisonStore(self.shift, self.rest, num_envs, *sizes, **options)
+        return ComparisonStore(self.shift, self.rest, num_envs, *self.sizes, **options)
 
-    def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
+    def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Found:  # type: ignore[override]
         """The nearest slots come first."""
         found = super().search(store, q_t, looked_t)
         differences = store.differences(looked_t, found.age[:, 0], found.valid[:, 0])
         store.see(looked_t)
-        return found._replace(novelty=torch.cat([found.novelty, differences], -1))
+        return found._replace(sensed=torch.cat([found.sensed, differences], -1))

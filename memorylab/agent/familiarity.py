@@ -15,17 +15,17 @@ The steps just gone by look most like now and say nothing about the past: slots 
 `rest` steps old. Nothing of n is learned, so it knows what no agent was trained on as well as anything else.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
 from memorylab.agent.data import Inputs
-from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Neighbours, Recalled
+from memorylab.agent.episodic import EpisodicStore, Neighbours
 from memorylab.agent.kernels import array, suits
-from memorylab.agent.memory import Memory
 from memorylab.agent.picture_kernels import note_colours
+from memorylab.agent.sensing import Found, Near, SensingMemory
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
@@ -34,24 +34,6 @@ ROWS, COLUMNS = 9, 12
 PATCHES = ROWS * COLUMNS
 KEPT = 256  # colours of an episode; a walk through two rooms meets about a hundred
 APART = 0.03  # a colour is kept if it is farther than this from all kept ones; channels go from 0 to 1
-
-
-class Recognised(NamedTuple):
-    """What a read found, and how new each patch is."""
-
-    pv: Tensor  # as in Recalled
-    valid: Tensor
-    age: Tensor
-    novelty: Tensor  # (..., noticed)
-
-
-class Familiar(NamedTuple):
-    """The same as a read needs it."""
-
-    keys: Tensor  # as in Neighbours
-    pv: Tensor
-    valid: Tensor
-    novelty: Tensor
 
 
 class FamiliarityStore(EpisodicStore):
@@ -95,8 +77,10 @@ class FamiliarityStore(EpisodicStore):
         return novelty
 
 
-class FamiliarityMemory(EpisodicMemory):
-    """Queries have nothing of h, so that a learner reads all steps at once."""
+class FamiliarityMemory(SensingMemory):
+    """m_t = [what is recalled, n_0, n_c of all patches]."""
+
+    sensed = PATCHES
 
     def __init__(self, config: "AgentConfig", *, rest: int = 64, detail: int = 1, brightness: float = 1.0):
         super().__init__(config)
@@ -107,19 +91,11 @@ class FamiliarityMemory(EpisodicMemory):
         if not 0 <= brightness <= 1:
             raise ValueError(f"{config.memory}.brightness must be from 0 to 1, not {brightness}")
         self.rest, self.detail, self.brightness = rest, detail, brightness
-        self.noticed = PATCHES  # numbers a step, of which nothing is learned
-        self.size = self.hidden_size + 1 + self.noticed
-
-    query = Memory.query
+        self.size += 1
 
     def new_store(self, num_envs: int, **options: Any) -> FamiliarityStore:
         """Rings of `capacity` slots, and no colours yet."""
-        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return FamiliarityStore(self.rest, num_envs, *sizes, **options)
-
-    def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Recognised:  # type: ignore[override]
-        """K slots and what is noticed of all patches, a step."""
-        return Recognised(*super().new_recalled(lead, **options), torch.zeros(*lead, self.noticed, **options))
+        return FamiliarityStore(self.rest, num_envs, *self.sizes, **options)
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """The mean colour of each patch, channels from 0 to 1: (T, B, patches, 3).
@@ -135,22 +111,14 @@ class FamiliarityMemory(EpisodicMemory):
             patches = patches - (1 - self.brightness) * patches.mean(1, keepdim=True)
         return patches.flatten(2).mT.contiguous().view(*inputs.resets.shape, PATCHES, 3)
 
-    def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Recognised:  # type: ignore[override]
+    def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Found:  # type: ignore[override]
         """The K nearest slots, and what is new in this picture, which is then no longer so."""
-        return self.recognised(store, q_t, store.meet(looked_t))
+        return self.found(store, q_t, store.meet(looked_t))
 
-    def recognised(self, store: Any, q_t: Tensor, noticed: Tensor) -> Recognised:
-        """The K nearest slots, and what was noticed."""
-        return Recognised(*super().search(store, q_t), noticed)
-
-    def project(self, recalled: Recognised) -> Familiar:  # type: ignore[override]
-        """Keys anew, as in the episodic memory."""
-        return Familiar(*super().project(Recalled(*recalled[:3])), recalled.novelty)
-
-    def forward(self, q_t: Tensor, near: Familiar) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+    def forward(self, q_t: Tensor, near: Near) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """(m_t, w_t)."""
         m_t, w_t = self.read_slots(q_t, Neighbours(*near[:3]))
         squared_distance = (q_t[..., None, :] - near.keys).square().sum(-1)
         nearest = squared_distance.masked_fill(~near.valid, torch.inf).amin(-1, keepdim=True)
         novelty = torch.where(nearest < torch.inf, torch.log(0.001 + nearest) / 5, 0)
-        return torch.cat([m_t, novelty, near.novelty], -1), w_t
+        return torch.cat([m_t, novelty, near.sensed], -1), w_t

@@ -9,7 +9,7 @@ also has one's own pose, and the mean of those places as seen from here.
 """
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -18,8 +18,8 @@ from torch.nn.functional import normalize
 from memorylab.agent.auxiliary import AuxiliaryLoss, Metrics
 from memorylab.agent.data import Inputs, Output
 from memorylab.agent.encoders import NormalisedEncoder, centred
-from memorylab.agent.episodic import EpisodicMemory, EpisodicStore, Neighbours, Recalled
-from memorylab.agent.memory import Memory
+from memorylab.agent.episodic import EpisodicStore
+from memorylab.agent.sensing import Found, SensingMemory, acted
 
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
@@ -50,6 +50,8 @@ class Poses(AuxiliaryLoss):
     """From a picture to a pose (..., 6): a point of the map, in steps, the direction one faces, and the logarithms of
     how far off the two may be, in steps and radians. It keeps pictures that a teacher told the pose of."""
 
+    numbers = 6  # that it tells of a picture
+
     def __init__(self, config: "AgentConfig", weight: float):
         super().__init__()
         if config.actions != len(MOTIONS):
@@ -57,15 +59,18 @@ class Poses(AuxiliaryLoss):
         self.weight = weight
         X = config.embedding_size
         self.encoder = NormalisedEncoder(config.height, config.width, X)
-        self.layers = nn.Sequential(nn.Linear(X, X), nn.ReLU(), nn.Linear(X, 6))
+        self.layers = nn.Sequential(nn.Linear(X, X), nn.ReLU(), nn.Linear(X, self.numbers))
         self.pictures = torch.zeros(0, config.height, config.width, 3, dtype=torch.uint8)
-        self.told = torch.zeros(0, 4)
+        self.told = torch.zeros(0, 0)
         self.met = 0  # pictures so far
 
     def forward(self, pictures: Tensor) -> Tensor:
         """The poses of pictures (N, height, width, 3)."""
-        x = self.encoder(centred(pictures, next(self.parameters()).dtype))
-        place, direction, spread = self.layers(x).split(2, -1)
+        return self.shaped(self.layers(self.encoder(centred(pictures, next(self.parameters()).dtype))))
+
+    def shaped(self, guess: Tensor) -> Tensor:
+        """As the layers give it, made a pose."""
+        place, direction, spread = guess.split(2, -1)
         spread = torch.maximum(spread + spread.new_tensor([math.log(10), 0]), spread.new_tensor(SUREST))
         return torch.cat([FAR * place, normalize(direction, dim=-1, eps=1e-6), spread], -1)
 
@@ -78,17 +83,25 @@ class Poses(AuxiliaryLoss):
         draw = torch.Generator().manual_seed(self.turn)
         chosen = torch.randint(min(self.met, KEPT), (DRAWN,), generator=draw).to(self.told.device)
         poses = self(self.pictures[chosen])
-        off = off_by(poses, self.told[chosen].to(poses))
+        return self.judge(poses, self.told[chosen].to(poses))
+
+    def judge(self, poses: Tensor, told: Tensor) -> tuple[Tensor, Metrics]:
+        """The loss of guesses beside what was told, and how far off they are."""
+        off = off_by(poses, told)
         metrics = dict(zip(("map_apart", "map_turn"), off.detach().median(-1).values, strict=True))
-        return unlikely(off, poses[..., 4:]).mean(), metrics
+        return unlikely(off, poses[..., 4:6]).mean(), metrics
+
+    def lessons(self, advice: Tensor) -> Tensor:
+        """What is kept of an advice (N) that tells a place: (N, ...)."""
+        return told_poses(advice)
 
     def keep(self, pictures: Tensor, advice: Tensor) -> None:
         """Those of which the pose is told, in place of the oldest."""
         is_told = advice >> ABOVE_ACTIONS > 0  # not every teacher tells places
-        told = told_poses(advice[is_told])
+        told = self.lessons(advice[is_told])
         if not len(self.told):
             self.pictures = pictures.new_zeros(KEPT, *self.pictures.shape[1:])
-            self.told = told.new_zeros(KEPT, 4)
+            self.told = told.new_zeros(KEPT, told.shape[-1])
         places = (self.met + torch.arange(len(told), device=told.device)) % KEPT
         self.pictures[places], self.told[places] = pictures[is_told], told
         self.met += len(told)
@@ -96,7 +109,7 @@ class Poses(AuxiliaryLoss):
 
 def off_by(poses: Tensor, true: Tensor) -> Tensor:
     """(2, ...): steps from one point to the other, and the chord of the angle between the directions."""
-    return torch.stack([distance(poses[..., :2] - true[..., :2]), distance(poses[..., 2:4] - true[..., 2:])])
+    return torch.stack([distance(poses[..., :2] - true[..., :2]), distance(poses[..., 2:4] - true[..., 2:4])])
 
 
 def distance(vector: Tensor) -> Tensor:
@@ -114,7 +127,7 @@ def told_poses(advice: Tensor) -> Tensor:
     """(..., 4) from what a teacher says above the bits of the actions: steps east and north, and the way one faces."""
     told = advice >> ABOVE_ACTIONS
     angle = (told & 1023) * (2 * math.pi / 1024)
-    east, north = (told >> 22) - 2048, (told >> 10 & 4095) - 2048
+    east, north = (told >> 22 & 4095) - 2048, (told >> 10 & 4095) - 2048
     return torch.stack([east, north, angle.sin(), angle.cos()], -1)
 
 
@@ -123,24 +136,6 @@ def on_map(angle: Tensor, motion: Tensor) -> Tensor:
     right, ahead, turn = motion.unbind(-1)
     middle = angle + turn / 2  # of a step in a bend
     return torch.stack([right * middle.cos() + ahead * middle.sin(), ahead * middle.cos() - right * middle.sin()], -1)
-
-
-class Found(NamedTuple):
-    """What a read found, and what one knows of where one is."""
-
-    pv: Tensor  # as in Recalled
-    valid: Tensor
-    age: Tensor
-    sensed: Tensor  # (..., 9)
-
-
-class Near(NamedTuple):
-    """The same as a read needs it."""
-
-    keys: Tensor  # as in Neighbours
-    pv: Tensor
-    valid: Tensor
-    sensed: Tensor
 
 
 class HomingStore(EpisodicStore):
@@ -162,8 +157,8 @@ class HomingStore(EpisodicStore):
         self.variance.masked_fill_(reset[:, None], ANYWHERE)
 
     def note(self, pose: Tensor, actions: Tensor, is_paid: Tensor) -> Tensor:
-        """(B, 9), now that these actions have led to pictures that look like `pose` (B, 6). Who was paid stood at the
-        end of that step, and now stands elsewhere."""
+        """(B, 9), now that these actions have led to pictures that look like `pose` (B, numbers). Who was paid stood
+        at the end of that step, and now stands elsewhere."""
         self.step(self.motions[actions])
         weight = (is_paid / (1 + self.variance[:, 0]))[:, None]
         self.paid.add_(torch.cat([weight * self.place, weight], -1))
@@ -191,24 +186,28 @@ class HomingStore(EpisodicStore):
         """Right, ahead, far, known; one's own place, direction, and how sure one is."""
         facing = torch.stack([self.angle.sin(), self.angle.cos()], -1)
         is_known = self.paid[:, 2:] > 0
-        goal = self.paid[:, :2] / torch.where(is_known, self.paid[:, 2:], 1)
-        way = seen_from(facing, goal - self.place)
+        aim, has_aim = self.aim(self.paid[:, :2] / torch.where(is_known, self.paid[:, 2:], 1), is_known)
+        way = seen_from(facing, aim - self.place)
         far = way.norm(dim=-1, keepdim=True)
         sure = 1 / (1 + self.variance[:, :1].sqrt() / 10)
         return torch.cat(
-            [is_known * way / (far + NEAR), is_known * far / (far + FAR), is_known, self.place / FAR, facing, sure], -1
+            [has_aim * way / (far + NEAR), has_aim * far / (far + FAR), is_known, self.place / FAR, facing, sure], -1
         )
 
+    def aim(self, goal: Tensor, is_known: Tensor) -> tuple[Tensor, Tensor]:
+        """Where to (B, 2), and whether there is such a place (B, 1)."""
+        return goal, is_known
 
-class HomingMemory(EpisodicMemory):
-    """m_t = [the paper's, what one knows of where one is]. Queries have nothing of h."""
+
+class HomingMemory(SensingMemory):
+    """m_t = [the paper's, what one knows of where one is]."""
+
+    sensed = SENSED
+    part = Poses  # that tells a pose from a picture
 
     def __init__(self, config: "AgentConfig", *, weight: float = 0.01):
         super().__init__(config)
-        self.poses = Poses(config, weight)
-        self.size = self.hidden_size + SENSED
-
-    query = Memory.query
+        self.poses = self.part(config, weight)
 
     @property
     def own_loss(self) -> AuxiliaryLoss:
@@ -217,29 +216,15 @@ class HomingMemory(EpisodicMemory):
 
     def new_store(self, num_envs: int, **options: Any) -> HomingStore:
         """Rings of `capacity` slots; nothing has paid yet."""
-        return HomingStore(num_envs, self.capacity, self.input_size, self.hidden_size, self.key_size, **options)
-
-    def new_recalled(self, lead: tuple[int, ...], **options: Any) -> Found:  # type: ignore[override]
-        """K slots and what one knows, a step."""
-        return Found(*super().new_recalled(lead, **options), torch.zeros(*lead, SENSED, **options))
+        return HomingStore(num_envs, *self.sizes, **options)
 
     @torch.no_grad()
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """The pose of each picture, the action before it, and whether that paid; not where an episode begins."""
         poses = self.poses(inputs.pictures.flatten(0, 1)).view(*inputs.actions.shape, -1).to(dtype)
-        is_paid = (inputs.rewards > 0) & ~inputs.resets
-        return torch.cat([poses, inputs.actions[..., None].to(dtype), is_paid[..., None].to(dtype)], -1)
+        return torch.cat([poses, *acted(inputs, dtype)], -1)
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Found:  # type: ignore[override]
         """The K nearest slots, and where one is."""
-        pose, action, is_paid = looked_t.split([6, 1, 1], -1)
-        return Found(*super().search(store, q_t), store.note(pose, action[:, 0].long(), is_paid[:, 0] > 0))
-
-    def project(self, recalled: Found) -> Near:  # type: ignore[override]
-        """Keys anew, as in the episodic memory."""
-        return Near(*super().project(Recalled(*recalled[:3])), recalled.sensed)
-
-    def forward(self, q_t: Tensor, near: Near) -> tuple[Tensor, Tensor]:  # type: ignore[override]
-        """(m_t, w_t)."""
-        m_t, w_t = self.read_slots(q_t, Neighbours(*near[:3]))
-        return torch.cat([m_t, near.sensed], -1), w_t
+        pose, action, is_paid = looked_t.split([self.poses.numbers, 1, 1], -1)
+        return self.found(store, q_t, store.note(pose, action[:, 0].long(), is_paid[:, 0] > 0))

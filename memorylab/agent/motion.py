@@ -154,8 +154,7 @@ class MotionMemory(FamiliarityMemory):
 
     def new_store(self, num_envs: int, **options: Any) -> MotionStore:  # type: ignore[override]
         """Rings of `capacity` slots, and nothing has moved yet."""
-        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return MotionStore(self.picture_size, self.rest, num_envs, *sizes, **options)
+        return MotionStore(self.picture_size, self.rest, num_envs, *self.sizes, **options)
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """Every pixel, and the action before: bytes (T, B, pixels + 1, 3)."""
@@ -165,4 +164,4 @@ class MotionMemory(FamiliarityMemory):
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Any:  # type: ignore[override]
         """The K nearest slots, and what moves otherwise than it did."""
         pixels, actions = looked_t[:, :-1].contiguous(), looked_t[:, -1, 0].long()
-        return self.recognised(store, q_t, store.meet(pixels, actions))
+        return self.found(store, q_t, store.meet(pixels, actions))

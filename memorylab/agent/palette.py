@@ -96,8 +96,7 @@ class PaletteMemory(FamiliarityMemory):
 
     def new_store(self, num_envs: int, **options: Any) -> PaletteStore:  # type: ignore[override]
         """Rings of `capacity` slots, and no colours yet."""
-        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return PaletteStore(self.rest, num_envs, *sizes, **options)
+        return PaletteStore(self.rest, num_envs, *self.sizes, **options)
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """Every pixel."""

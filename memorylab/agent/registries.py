@@ -1,6 +1,7 @@
 """All that an agent can be made of; a class and a line here, or the line in a file of your own, add to it."""
 
 from memorylab.agent.auxiliary import AuxiliaryLoss
+from memorylab.agent.chart import ChartMemory
 from memorylab.agent.comparison import ComparisonMemory
 from memorylab.agent.contrastive import Contrastive
 from memorylab.agent.controllers import GRU, LSTM, Controller, FeedForward, GatedLinearRecurrence
@@ -14,6 +15,8 @@ from memorylab.agent.palette import PaletteMemory
 from memorylab.agent.recollection import Recollection
 from memorylab.agent.reconstruction import Reconstruction
 from memorylab.agent.registry import Registry
+from memorylab.agent.survey import SurveyMemory
+from memorylab.agent.trail import TrailMemory
 from memorylab.agent.transformer import TransformerWindow
 from memorylab.agent.worth import WorthMemory
 
@@ -39,6 +42,9 @@ MEMORIES: Registry[Memory] = Registry(
         "palette": PaletteMemory,
         "motion": MotionMemory,
         "homing": HomingMemory,
+        "chart": ChartMemory,
+        "survey": SurveyMemory,
+        "trail": TrailMemory,
         "worth": WorthMemory,
     },
     besides=("none",),

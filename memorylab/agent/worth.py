@@ -72,13 +72,12 @@ class WorthMemory(FamiliarityMemory):
     def __init__(self, config: "AgentConfig", *, rest: int = 64):
         super().__init__(config, rest=rest)
         self.picture_size = config.height, config.width
-        self.noticed += PATCHES
+        self.sensed += PATCHES
         self.size += PATCHES
 
     def new_store(self, num_envs: int, **options: Any) -> WorthStore:  # type: ignore[override]
         """Rings of `capacity` slots; nothing has won yet."""
-        sizes = self.capacity, self.input_size, self.hidden_size, self.key_size
-        return WorthStore(self.picture_size, self.rest, num_envs, *sizes, **options)
+        return WorthStore(self.picture_size, self.rest, num_envs, *self.sizes, **options)
 
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:
         """Every pixel, and whether a reward came with it: bytes (T, B, pixels + 1, 3)."""
@@ -87,4 +86,4 @@ class WorthMemory(FamiliarityMemory):
 
     def search(self, store: Any, q_t: Tensor, looked_t: Tensor) -> Any:  # type: ignore[override]
         """The K nearest slots, and what things are worth."""
-        return self.recognised(store, q_t, store.meet(looked_t[:, :-1], looked_t[:, -1, 0]))
+        return self.found(store, q_t, store.meet(looked_t[:, :-1], looked_t[:, -1, 0]))

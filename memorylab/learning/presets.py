@@ -157,6 +157,17 @@ def for_unseen_goals(config: TrainConfig) -> TrainConfig:
     return replace(config, unroll=25, learner=learner)
 
 
+def for_mazes(config: TrainConfig) -> TrainConfig:
+    """Visible Goal Procedural Maze: rewards of 10 as 1, and values of longer ways. Of the teacher a little stays, who
+    tells the place one stands at, for a memory that learns to know places again (memory trail), whose parts are the
+    read's and learn at the full rate."""
+    config = for_rare_rewards(config)
+    learner = replace(config.learner, discount=0.99, entropy_cost=0.0003, reward_clipping="abs_one")
+    learner = replace(learner, read_share=1.0, teacher_floor=0.001)
+    curriculum = replace(config.curriculum, share=0.5, patience=3_000_000)
+    return replace(config, unroll=25, learner=learner, curriculum=curriculum)
+
+
 def for_long_ways(config: TrainConfig) -> TrainConfig:
     """The rooms: one choice that needs memory after hundreds of steps. A stage is passed by whoever finds the way, for
     the way through larger rooms must be learned while the teacher is there; the choice comes after it. A little of the
@@ -166,6 +177,13 @@ def for_long_ways(config: TrainConfig) -> TrainConfig:
     learner = replace(learner, teacher_steps=1_500_000, teacher_floor=0.02)
     agent, curriculum = replace(config.agent, neighbours=4), replace(config.curriculum, share=0.4)
     return replace(config, agent=agent, learner=learner, curriculum=curriculum)
+
+
+def for_places(config: TrainConfig) -> TrainConfig:
+    """Multi-Object: the rooms' settings, and a map (memory chart), whose parts are the read's and learn at the full
+    rate."""
+    config = for_long_ways(config)
+    return replace(config, learner=replace(config.learner, read_share=1.0))
 
 
 def for_many_choices(config: TrainConfig) -> TrainConfig:
@@ -180,12 +198,13 @@ OWN_SETTINGS = {
     "continuous_recognition": for_pictures_that_return,
     "change_detection": for_faint_arrays,
     "what_then_where": for_small_digits,
+    "visible_goal_procedural_maze": for_mazes,
     "visible_goal_with_buildings": for_rare_rewards,
     "invisible_goal_with_buildings": for_unseen_goals,
     "invisible_goal_empty_arena": for_unseen_goals,
     "spot_diff_basic": for_long_ways,
     "spot_diff_passive": for_long_ways,
-    "spot_diff_multi_object": for_long_ways,
+    "spot_diff_multi_object": for_places,
     "spot_diff_motion": for_long_ways,
     "transitive_inference": for_many_choices,
 }

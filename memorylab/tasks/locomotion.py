@@ -17,7 +17,7 @@ from memorylab.tasks.stepping import (
 )
 from memorylab.tasks.stimuli import load_nothing
 from memorylab.tasks.task import Task, scale_keywords
-from memorylab.world.jit import bind
+from memorylab.world.jit import bind, jit
 from memorylab.world.materials import build_materials
 from memorylab.world.rng import side_draw
 from memorylab.world.scene import draw_scene, scene_fields
@@ -25,6 +25,7 @@ from memorylab.world.sky import build_sky
 from memorylab.world.walking import WALK_ACTIONS, WALKER
 
 REPORT = EPISODE_REPORT | {"x": "x", "z": "z", "yaw": "yaw"}
+ABOVE_ACTIONS = 16  # the bit of an advice from which on it tells a place
 RANDOM_ACTIONS, GUESSES, WANDERINGS = range(3)  # side streams of an episode's chance
 
 
@@ -38,6 +39,16 @@ class WalkedRules(NamedTuple):
 
 
 rules = WalkedRules()  # those of a task, once `bind` has bound them
+
+
+@jit
+def tell_place(game, x, z, step, reach=0.0):
+    """How many steps, each so many metres long, one is east and north of a place, and the way one faces; and how far
+    from there the walls of a square place are, if it is one. As bits of an advice above those of the actions."""
+    east, north = (game.x - x) / step, (game.z - z) / step
+    turn = int(game.yaw % 360.0 / 360.0 * 1024) & 1023
+    place = int(east + 2048) << 12 | int(north + 2048)
+    return ((int(reach / step) << 24 | place) << 10 | turn) << ABOVE_ACTIONS
 
 
 def walked_fields(side: int) -> list[tuple]:

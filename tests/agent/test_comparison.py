@@ -55,7 +55,7 @@ def test_colours_that_change_places_are_familiar_and_yet_differ():
     nothing = torch.zeros(T, 2)
     inputs = Inputs(pictures, nothing, nothing.long(), torch.arange(T)[:, None].expand(T, 2) == 0)
     output, _ = agent.unroll(inputs, agent.initial_state(2), store=agent.new_store(2))
-    novelty, difference = output.recalled.novelty[12].view(2, 2, ROWS, COLUMNS).unbind(1)
+    novelty, difference = output.recalled.sensed[12].view(2, 2, ROWS, COLUMNS).unbind(1)
     assert novelty.max() < 0.01
     assert difference[0].max() < 0.01
     assert difference[1, 4, 2] > 0.99

@@ -51,7 +51,8 @@ def test_an_unknown_model_lists_the_ten():
         ({"auxiliary": ("cpc", "both")}, "auxiliary must be one of cpc, rec, recollection, not 'both'"),
         (
             {"memory": "vast"},
-            "memory must be one of none, episodic, familiarity, comparison, palette, motion, homing, worth, not 'vast'",
+            "memory must be one of none, episodic, familiarity, comparison, palette, motion, homing, chart, "
+            "survey, trail, worth, not 'vast'",
         ),
         ({"settings": {"lstm.window": 3}}, "settings must be of a part that has some, not 'lstm.window'"),
         (

@@ -82,7 +82,7 @@ def test_a_thing_that_was_never_seen_is_new_where_it_stands(size):
     nothing = torch.zeros(T, 1)
     inputs = Inputs(pictures, nothing, nothing.long(), torch.arange(T)[:, None] == 0)
     output, _ = agent.unroll(inputs, agent.initial_state(1), store=agent.new_store(1))
-    novelty = output.recalled.novelty[:, 0].view(T, ROWS, COLUMNS)
+    novelty = output.recalled.sensed[:, 0].view(T, ROWS, COLUMNS)
     assert novelty[:8].sum() == 0
     assert novelty[8, 5, 2] > 0.99
     assert novelty[8, :, 4:].sum() == 0
@@ -102,9 +102,9 @@ def test_a_learner_reads_what_an_actor_read(memory, noticed):
         acted, _ = agent.unroll(inputs, agent.initial_state(B), store=agent.new_store(B))
     learned, _ = agent.unroll(inputs, agent.initial_state(B), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    assert acted.recalled.novelty.shape == (T, B, noticed)
-    assert acted.recalled.novelty[..., -PATCHES:].any()
-    other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
+    assert acted.recalled.sensed.shape == (T, B, noticed)
+    assert acted.recalled.sensed[..., -PATCHES:].any()
+    other = acted.recalled._replace(sensed=1 - acted.recalled.sensed)
     changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)
 

@@ -197,8 +197,9 @@ def test_a_map_is_learned_and_it_is_known_where_it_is_true():
     assert guessed[~shows, 4].exp().median() > 8
 
 
-def test_the_tape_is_the_trajectory_unrolled():
-    agent = agent_of(capacity=8).double()
+@pytest.mark.parametrize("memory", ["homing", "chart", "survey", "trail"])
+def test_the_tape_is_the_trajectory_unrolled(memory):
+    agent = agent_of(capacity=8, memory=memory).double()
     env = MemoryVectorEnv("igb", "train", 4, seed=1, size=(36, 48), threads=1, side=6)
     actor = Actor(env, agent, 12, seed=3, trajectories=taped_trajectory(agent, 12, 4, "none"))
     for _ in range(3):
@@ -214,9 +215,11 @@ def test_the_tape_is_the_trajectory_unrolled():
         torch.testing.assert_close(*gradients, atol=1e-9, rtol=1e-7)
 
 
-def test_a_learner_reads_what_an_actor_read():
-    """Step by step with a store, then all steps at once from what was found; over the end of an episode."""
-    agent, T = agent_of(), 12
+@pytest.mark.parametrize(("memory", "number"), [("homing", 3), ("survey", 3), ("trail", 6)])
+def test_a_learner_reads_what_an_actor_read(memory, number):
+    """Step by step with a store, then all steps at once from what was found; over the end of an episode. The number of
+    what is sensed says that something has paid."""
+    agent, T = agent_of(memory=memory), 30
     draw = torch.Generator().manual_seed(1)
     pictures = torch.randint(0, 256, (T, B, 36, 48, 3), generator=draw, dtype=torch.uint8)
     resets = torch.rand(T, B, generator=draw) < 0.1
@@ -226,7 +229,7 @@ def test_a_learner_reads_what_an_actor_read():
         acted, _ = agent.unroll(inputs, agent.initial_state(B), store=agent.new_store(B))
     learned, _ = agent.unroll(inputs, agent.initial_state(B), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    assert acted.recalled.sensed[..., 3].max() == 1
+    assert acted.recalled.sensed[..., number].max() > 0
     other = acted.recalled._replace(sensed=acted.recalled.sensed + 1)
     changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)
@@ -253,3 +256,22 @@ def test_a_teacher_tells_where_a_walker_stands():
     np.testing.assert_allclose(north * step, games["z"] - middle, atol=1.01 * step)
     np.testing.assert_allclose((sin, cos), (np.sin(yaw), np.cos(yaw)), atol=0.01)
     assert set(advice & 0xFF) <= {0b11000001, 0b00100000}
+
+
+def test_a_teacher_in_two_rooms_tells_where_a_walker_stands_in_the_nearer_one():
+    env = MemoryVectorEnv("sdmo", "train", 16, seed=2, size=(36, 48), threads=1)
+    env.reset()
+    actions, advice, rooms = np.zeros(16, np.int64), np.zeros(16, np.int64), set()
+    for _ in range(250):
+        env.act("forgetting", actions)
+        env.step(actions)
+        env.advise("skills", advice)
+        east, north, _, cos = told_poses(torch.from_numpy(advice)).numpy().T
+        games, step = env.batch.records, 2.0 / 15
+        is_second = games["z"] > 1 + 16 + 3
+        rooms |= set(is_second.tolist())
+        np.testing.assert_allclose(1 + 8 + east * step, games["x"], atol=1.01 * step)
+        np.testing.assert_allclose(1 + 8 + 22 * is_second + north * step, games["z"], atol=1.01 * step)
+        np.testing.assert_allclose(cos, np.cos(np.radians(games["yaw"])), atol=0.01)
+    assert rooms == {False, True}
+    env.close()

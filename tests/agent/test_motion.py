@@ -213,10 +213,10 @@ def test_a_learner_reads_what_an_actor_read():
         acted, _ = agent.unroll(inputs, agent.initial_state(2), store=store)
     learned, _ = agent.unroll(inputs, agent.initial_state(2), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    assert acted.recalled.novelty[:, 0].max() > 0.95
-    assert not acted.recalled.novelty[:, 1].any()
+    assert acted.recalled.sensed[:, 0].max() > 0.95
+    assert not acted.recalled.sensed[:, 1].any()
     torch.testing.assert_close(store.turned, torch.tensor([0, (STEPS - RETURNED) * TURN]))
-    other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
+    other = acted.recalled._replace(sensed=1 - acted.recalled.sensed)
     changed, _ = agent.unroll(inputs, agent.initial_state(2), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)
 

@@ -69,7 +69,7 @@ def test_what_comes_late_is_newer_than_what_was_there_and_smaller_than_a_patch_i
     nothing = torch.zeros(T, 1)
     inputs = Inputs(pictures, nothing, nothing.long(), torch.arange(T)[:, None] == 0)
     output, _ = agent.unroll(inputs, agent.initial_state(1), store=agent.new_store(1))
-    novelty = output.recalled.novelty[:, 0].view(T, ROWS, COLUMNS)
+    novelty = output.recalled.sensed[:, 0].view(T, ROWS, COLUMNS)
     grey = novelty[:, 0, 0].numpy()
     np.testing.assert_allclose(grey, 1 / np.arange(1, T + 1), rtol=1e-6)
     has_red = novelty[5] > 1.01 * grey[5]
@@ -89,6 +89,6 @@ def test_a_learner_reads_what_an_actor_read():
         acted, _ = agent.unroll(inputs, agent.initial_state(B), store=agent.new_store(B))
     learned, _ = agent.unroll(inputs, agent.initial_state(B), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
+    other = acted.recalled._replace(sensed=1 - acted.recalled.sensed)
     changed, _ = agent.unroll(inputs, agent.initial_state(B), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)

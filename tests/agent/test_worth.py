@@ -231,11 +231,11 @@ def test_a_learner_reads_what_an_actor_read(size, dtype):
         acted, _ = agent.unroll(inputs, agent.initial_state(2), store=agent.new_store(2))
     learned, _ = agent.unroll(inputs, agent.initial_state(2), recalled=acted.recalled)
     torch.testing.assert_close(learned.logits, acted.logits, atol=1e-5, rtol=1e-4)
-    worth = acted.recalled.novelty.view(T, 2, 2, ROWS, COLUMNS)
+    worth = acted.recalled.sensed.view(T, 2, 2, ROWS, COLUMNS)
     assert worth.dtype == dtype
     torch.testing.assert_close(worth[-1, 0, 1, 4, [2, 10]], torch.tensor([-0.5, 0.5], dtype=dtype))
     assert worth[-2, 1].any()
     assert not worth[-1, 1].any()  # another episode
-    other = acted.recalled._replace(novelty=1 - acted.recalled.novelty)
+    other = acted.recalled._replace(sensed=1 - acted.recalled.sensed)
     changed, _ = agent.unroll(inputs, agent.initial_state(2), recalled=other)
     assert not torch.allclose(changed.logits, learned.logits)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from memorylab.agent import AgentConfig, MemoryRecallAgent, model_config
+from memorylab.agent.homing import told_poses
 from memorylab.envs.diagnostic_games import GREY, SIDE, WAIT, RememberBit
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.learning.actor import Actor
@@ -115,13 +116,28 @@ def test_advice_in_an_arena_leads_about_and_knows_nothing_of_the_goal(task):
     assert goals >= 8
     env.advise("skills", advice)
     games = env.batch.records
-    games["goal_x"], games["goal_z"], games["goals"] = (
-        games["goal_z"].copy(),
-        games["goal_x"].copy(),
-        games["goals"] + 1,
-    )
+    games["goal_x"], games["goal_z"] = games["goal_z"].copy(), games["goal_x"].copy()
+    games["goals"] += games["goals"] > 0
     env.advise("skills", elsewhere)
     assert advice.tolist() == elsewhere.tolist()
+    env.close()
+
+
+def test_advice_in_the_maze_is_the_skilled_players_action_and_the_place():
+    env = MemoryVectorEnv("vgm", num_envs=16, seed=2, size=(SIDE, 24))
+    env.reset()
+    actions, advice = np.zeros((2, 16), np.int64)
+    for _ in range(100):
+        env.act("skilled", actions)
+        env.advise("skills", advice)
+        assert (advice & 0xFFFF == 1 << actions).all()
+        east, north, sin, cos = told_poses(torch.from_numpy(advice)).numpy().T
+        games, step = env.batch.records, 3.07 / 15  # cells: 15 steps a second
+        np.testing.assert_allclose(east * step, games["x"] - games["rows"] / 2, atol=1.01 * step)
+        np.testing.assert_allclose(north * step, games["z"] - games["rows"] / 2, atol=1.01 * step)
+        yaw = np.radians(games["yaw"])
+        np.testing.assert_allclose((sin, cos), (np.sin(yaw), np.cos(yaw)), atol=0.01)
+        env.step(actions)
     env.close()
 
 
@@ -132,7 +148,7 @@ ROOMS = [task for task in SKILLED_TASKS if find_task(task).family == "rooms"]
 @pytest.mark.parametrize("task", ROOMS)
 def test_advice_holds_what_both_players_do_and_cannot_tell_them_apart(task):
     """Who remembers and who guesses both follow it, but for turning to a thing that is not in view."""
-    assert (len(SKILLED_TASKS), len(ROOMS)) == (7, 5)
+    assert (len(SKILLED_TASKS), len(ROOMS)) == (8, 5)
     for player in ("remembering", "forgetting"):
         env = MemoryVectorEnv(task, num_envs=8, seed=2, size=(SIDE, 24), seconds=60)
         env.reset()
@@ -192,7 +208,7 @@ def test_advice_travels_with_a_trajectory():
 
 def test_who_teaches_the_skills_of_a_task():
     players = {task: TrainConfig(task, teacher="skills").teaching_player for task in ("avm", "vgm", "sdp", "vgb")}
-    assert players == {"avm": "forgetting", "vgm": "skilled", "sdp": "skills", "vgb": "forgetting"}
+    assert players == {"avm": "forgetting", "vgm": "skills", "sdp": "skills", "vgb": "forgetting"}
     assert TrainConfig("avm").teaching_player == "none"
 
 

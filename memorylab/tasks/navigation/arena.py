@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memorylab.tasks.checks import MANY, Check, as_begun, within
-from memorylab.tasks.locomotion import WANDERINGS, WalkedRules, walked_fields, walked_task
+from memorylab.tasks.locomotion import WANDERINGS, WalkedRules, tell_place, walked_fields, walked_task
 from memorylab.tasks.scales import check_seconds, frames
 from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 from memorylab.tasks.task import Task
@@ -81,7 +81,6 @@ SPEED = 1.3
 RADIUS = 0.25
 WALL_HEIGHT = 2.5
 STEP = SPEED * FRAMES_PER_STEP / FRAMES_PER_SECOND  # metres that an action leads ahead
-ABOVE_ACTIONS = 16  # the bit of an advice from which on it tells a place
 CELLS = 4  # the open square in cells; one more around it is wall
 GRID = CELLS + 2
 CLEARANCE = 0.15  # of the side: nobody respawns nearer to the goal
@@ -230,11 +229,15 @@ def go_wandering(game):
     """Straight on until something is near ahead; then to the right until the way is free for as long as is drawn."""
     if math.hypot(game.v_x, game.v_z) > WALKING * SPEED:
         return walk_on(game)
-    side = game.cell * CELLS
-    bits = hashed(hashed(game.key, -1 - WANDERINGS), steps_here(game) // CHOOSING + 1000 * game.goals)
-    drawn = np.float64(bits & np.uint64(0xFFFF)) / 65536.0
-    way = side * (LONG_WAY[0] + drawn * (LONG_WAY[1] - LONG_WAY[0]))
-    return FORWARD if is_open_ahead(game, way, RADIUS) else LOOK_RIGHT
+    share = LONG_WAY[0] + drawn(game, steps_here(game) // CHOOSING) * (LONG_WAY[1] - LONG_WAY[0])
+    return FORWARD if is_open_ahead(game, game.cell * CELLS * share, RADIUS) else LOOK_RIGHT
+
+
+@jit
+def drawn(game, number):
+    """From 0 to 1, anew for each number and each start."""
+    bits = hashed(hashed(game.key, -1 - WANDERINGS), number + 1000 * game.goals)
+    return np.float64(bits & np.uint64(0xFFFF)) / 65536.0
 
 
 @jit
@@ -293,11 +296,9 @@ def advise(game):
 
 @jit
 def told_place(game):
-    """Steps east and north of the middle, and the way one faces, as bits above those of the actions."""
+    """From the middle of the arena, and how far its walls are from there."""
     middle = game.cell * GRID / 2
-    east, north = (game.x - middle) / STEP, (game.z - middle) / STEP
-    turn = int(game.yaw % 360.0 / 360.0 * 1024) & 1023
-    return ((int(east + 2048) << 12 | int(north + 2048)) << 10 | turn) << ABOVE_ACTIONS
+    return tell_place(game, middle, middle, STEP, game.cell * CELLS / 2)
 
 
 # --- the rules, by a task's goal

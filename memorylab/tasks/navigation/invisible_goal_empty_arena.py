@@ -11,6 +11,6 @@ TASK = arena_task(
         "The goal cannot be seen: walk about until the score goes up, and remember the place by walls and sky.",
     ),
     card_step=54,
-    curriculum=({"side": 10, "reach": 1.35}, {"side": 10, "reach": 0.6}, {"side": 10}),
+    curriculum=({"side": 6, "reach": 0.6}, {"side": 6}, {"side": 10}),
     curriculum_share=0.25,
 )

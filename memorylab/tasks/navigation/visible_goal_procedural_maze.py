@@ -14,11 +14,13 @@ from memorylab.tasks.locomotion import (
     SceneView,
     WalkedRules,
     build_scene_view,
+    tell_place,
     walked_fields,
     walked_task,
 )
 from memorylab.tasks.navigation.maze_layout import GOAL, SPAWN, draw_marked_cell, generate_maze
 from memorylab.tasks.scales import check_seconds, frames
+from memorylab.tasks.stepping import FRAMES_PER_SECOND, FRAMES_PER_STEP
 from memorylab.tasks.stimuli import some_pictures
 from memorylab.world.building import put_oval
 from memorylab.world.jit import jit
@@ -80,6 +82,7 @@ SPEED = 3.07
 RADIUS = 0.15
 EYE = 0.5
 REACH = 0.4  # of the goal
+STEP = SPEED * FRAMES_PER_STEP / FRAMES_PER_SECOND  # that an action leads ahead
 REWARD = 10.0
 LIKES = 1, 8, 1  # how readily one goes on by the left, straight on, by the right
 AROUND = (1, 0), (0, 1), (-1, 0), (0, -1)  # the cells around one, in rows north and columns east, clockwise
@@ -238,6 +241,13 @@ def explore(game):
 
 
 @jit
+def advise(game):
+    """The same, and where one stands, from the middle of the maze."""
+    middle = game.rows / 2
+    return tell_place(game, middle, middle, STEP) | 1 << explore(game)
+
+
+@jit
 def next_side(game, row, column):
     """After a respawn what is open next to the right; then one of the ways on, and back only from a dead end."""
     if game.came_from < 0:
@@ -317,6 +327,7 @@ TASK = walked_task(
     engine="dmlab",
     rules=WalkedRules(begin_episode, play, remember, forget),
     skill=explore,
+    advise=advise,
     scales=SCALES,
     scale_record=SCALE,
     game=GAME,

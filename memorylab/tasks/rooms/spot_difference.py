@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from memorylab.tasks.checks import MANY, Check, as_begun, below_count, up_to, within
-from memorylab.tasks.locomotion import GUESSES, walked_fields
+from memorylab.tasks.locomotion import GUESSES, tell_place, walked_fields
 from memorylab.tasks.scales import check_seconds, frames, whole
-from memorylab.tasks.stepping import ENDED
+from memorylab.tasks.stepping import ENDED, FRAMES_PER_SECOND, FRAMES_PER_STEP
 from memorylab.world.building import put_box
 from memorylab.world.jit import jit
 from memorylab.world.materials import MATERIALS
@@ -88,6 +88,7 @@ GATE_THICKNESS = 0.1
 
 EYE = 1.0
 SPEED = 2.0
+STEP = SPEED * FRAMES_PER_STEP / FRAMES_PER_SECOND  # metres that an action leads ahead
 RADIUS = 0.25
 WALL_HEIGHT = 3.0
 BLOCK_HALF = 0.5
@@ -301,11 +302,16 @@ def forget(game):
 @jit
 def advise(game):
     """As bits: the way to Room 2, or a look round in Room 1 first; there, the way to any block, but to turn only if no
-    way is in view: else turning for ever would do."""
+    way is in view: else turning for ever would do. Where one stands is told, from the middle of the nearer room."""
+    half = game.room / 2
+    middle_z = room_1_north(game) - half
+    if game.z > middle_z + half + game.corridor / 2:
+        middle_z = room_2_south(game) + half
+    told = tell_place(game, middle_x(game), middle_z, STEP)
     if game.z < room_2_south(game) + 0.4:
         more_to_see = game.gates == BEFORE and is_looking_round(game)
-        return 1 << go_and_touch(game, 0) | more_to_see << LOOK_RIGHT
+        return told | 1 << go_and_touch(game, 0) | more_to_see << LOOK_RIGHT
     actions = 0
     for block in range(game.blocks):
         actions |= 1 << go_and_touch(game, block)
-    return without_turning(actions)
+    return told | without_turning(actions)
