@@ -42,17 +42,16 @@ def note_things(rows, sightings, strip, sighted, born, kept, clock, found, near,
 
 
 @compiled
-def choose_ground(ground, place, angle, reach, where, cost, cell, turning, wearier):
+def choose_ground(ground, place, angle, least, most, where, cost, cell, turning, wearier):
     """See SurveyStore.choose: ground (B, N, N), east and north; where (B, 2) and cost (B) are written."""
     N = ground.shape[1]
     for b in range(len(ground)):
         x, z = place[b]
         sin, cos = np.sin(angle[b]), np.cos(angle[b])
-        first = max(0, int(np.ceil(N / 2 - 0.5 - reach[b] / cell)))
         best, best_i, best_j = np.inf, 0, 0
-        for i in range(first, N - first):
+        for i in range(first_cell(least[b, 0], cell, N), last_cell(most[b, 0], cell, N) + 1):
             east = (i + 0.5 - N / 2) * cell - x
-            for j in range(first, N - first):
+            for j in range(first_cell(least[b, 1], cell, N), last_cell(most[b, 1], cell, N) + 1):
                 north = (j + 0.5 - N / 2) * cell - z
                 d = np.sqrt(east * east + north * north)
                 c = d + turning * (1 - (east * sin + north * cos) / max(d, 1e-3)) + ground[b, i, j]
@@ -60,6 +59,18 @@ def choose_ground(ground, place, angle, reach, where, cost, cell, turning, weari
                     best, best_i, best_j = c, i, j
         where[b, 0], where[b, 1], cost[b] = (best_i + 0.5 - N / 2) * cell, (best_j + 0.5 - N / 2) * cell, best
         ground[b, best_i, best_j] += wearier
+
+
+@compiled
+def first_cell(least, cell, N):
+    """Of N about the middle, the first whose middle is not below this."""
+    return max(0, int(np.ceil(least / cell + N / 2 - 0.5)))
+
+
+@compiled
+def last_cell(most, cell, N):
+    """The last whose middle is not above this."""
+    return min(N - 1, int(np.floor(most / cell + N / 2 - 0.5)))
 
 
 @compiled

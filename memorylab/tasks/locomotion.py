@@ -47,8 +47,8 @@ def tell_place(game, x, z, step, reach=0.0):
     from there the walls of a square place are, if it is one. As bits of an advice above those of the actions."""
     east, north = (game.x - x) / step, (game.z - z) / step
     turn = int(game.yaw % 360.0 / 360.0 * 1024) & 1023
-    place = int(east + 2048) << 12 | int(north + 2048)
-    return ((int(reach / step) << 24 | place) << 10 | turn) << ABOVE_ACTIONS
+    place = int(east + 2048.5) << 12 | int(north + 2048.5)
+    return ((int(reach / step + 0.5) << 24 | place) << 10 | turn) << ABOVE_ACTIONS
 
 
 def walked_fields(side: int) -> list[tuple]:
