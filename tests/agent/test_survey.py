@@ -1,25 +1,32 @@
-"""Where one has not been: the ground, and the walls that end it."""
+"""Where one has not been: the ground between the walls."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from memorylab.agent import AgentConfig, MemoryRecallAgent
-from memorylab.agent.survey import ABOVE_POSES, CELLS, MARGIN, Grounds, SurveyStore
+from memorylab.agent.survey import CELLS, MARGIN, SurveyStore
+from memorylab.agent.walls import ANYWHERE, LOWER, PLACE, UPPER
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.navigation.arena import STEP
 from memorylab.world.walking import FORWARD
 
 B = 3
+TOLD = SimpleNamespace(distances=lambda seen, facing: seen.split(4, -1))  # whose pictures say it in numbers
 
 
-def store_of(steps_to_walls: float) -> SurveyStore:
-    """Everyone stands in the middle, looks north, and knows it."""
+def store_of(east: float, west: float, north: float, south: float) -> SurveyStore:
+    """Everyone stands where the episode began, looks north, and knows it, and where the walls are."""
     store = SurveyStore(B, 8, 2, 2, 2, dtype=torch.float64)
-    store.walls.copy_(torch.tensor([math.log(steps_to_walls), 1.0]))
+    store.mean[..., UPPER], store.mean[..., LOWER] = torch.tensor([east, north]), torch.tensor([-west, -south])
+    store.turn_variance.zero_()
     return store
+
+
+def nothing_seen() -> list[torch.Tensor]:
+    return list(torch.full((B, 12), -9.0).double().split(4, -1))
 
 
 class SlowWalker:
@@ -28,12 +35,13 @@ class SlowWalker:
     def __init__(self):
         self.been, self.weary = set(), {}
 
-    def choose(self, place, angle, reach):
+    def choose(self, place, angle, least, most):
         costs = {}
         for i in range(CELLS):
             for j in range(CELLS):
                 east, north = (i + 0.5 - CELLS / 2) * 5.2, (j + 0.5 - CELLS / 2) * 5.2
-                if (i, j) not in self.been and max(abs(east), abs(north)) <= reach:
+                is_ground = least[0] <= east <= most[0] and least[1] <= north <= most[1]
+                if (i, j) not in self.been and is_ground:
                     d, bearing = math.dist((east, north), place), math.atan2(east - place[0], north - place[1])
                     costs[i, j] = d + 18 * (1 - math.cos(bearing - angle)) + self.weary.get((i, j), 0)
         if not costs:
@@ -48,48 +56,39 @@ def test_the_cell_that_costs_least_is_chosen(by_kernel, monkeypatch):
     """Against one who names the cells; games wiped each at its own time."""
     if not by_kernel:
         monkeypatch.setattr("memorylab.agent.survey.suits", lambda *tensors: False)
-    store, slow, draw = store_of(30), [SlowWalker() for _ in range(B)], torch.Generator().manual_seed(0)
+    walls = 40.0, 25.0, 60.0, 10.0
+    store, slow, draw = store_of(*walls), [SlowWalker() for _ in range(B)], torch.Generator().manual_seed(0)
+    margins = MARGIN * 65, MARGIN * 70
+    least, most = (margins[0] - 25, margins[1] - 10), (40 - margins[0], 60 - margins[1])
     for t in range(60):
         reset = torch.rand(B, generator=draw) < (1 if t == 0 else 0.02)
         store.wipe(reset)
-        place, angle = 10 * torch.randn(B, 2, generator=draw).double(), 6 * torch.rand(B, generator=draw).double()
-        pose = torch.cat([place, angle.sin()[:, None], angle.cos()[:, None], torch.zeros(B, 4)], -1)
-        pose[:, 6] = math.log(30)
-        store.place.copy_(place)
-        store.variance.fill_(0.01)
-        store.correct(pose)
+        known = store_of(*walls)
+        store.mean.copy_(known.mean)
+        store.mean[..., PLACE] = 10 * torch.randn(B, 2, generator=draw).double()
+        store.angle.copy_(6 * torch.rand(B, generator=draw).double())
+        store.covariance[..., PLACE, PLACE] = 0.01
+        store.look_about(*nothing_seen())
+        places, angles = store.mean[..., PLACE].tolist(), store.angle.tolist()
         for b in range(B):
             slow[b] = SlowWalker() if reset[b] else slow[b]
-            i, j = (math.floor(each / 5.2 + CELLS / 2) for each in store.place[b].tolist())
-            slow[b].been.add((i, j))
+            slow[b].been.add(tuple(math.floor(each / 5.2 + CELLS / 2) for each in places[b]))
         where, is_aim = store.aim(torch.zeros(B, 2), torch.zeros(B, 1, dtype=torch.bool))
         for b in range(B):
-            expected = slow[b].choose(store.place[b].tolist(), float(store.angle[b]), MARGIN * 30)
+            expected = slow[b].choose(places[b], angles[b], least, most)
             assert is_aim[b]
             np.testing.assert_allclose(where[b].numpy(), expected[0])
 
 
 def test_who_does_not_know_where_he_is_has_been_nowhere():
-    store = store_of(30)
-    store.variance.fill_(1e9)
-    pose = torch.zeros(B, 8).double()
-    pose[:, 3], pose[:, 4] = 1, torch.tensor([10.0, 0.1, 10]).log()  # as far off as a picture says that this may be
-    store.correct(pose)
-    assert store.ground.isinf().flatten(1).sum(1).tolist() == [0, 1, 0]
-
-
-def test_how_far_the_walls_are_is_a_mean_of_what_pictures_say_by_how_sure_they_are():
-    store, pose = SurveyStore(B, 8, 2, 2, 2, dtype=torch.float64), torch.zeros(B, 8).double()
-    pose[:, 3] = 1
-    for walls, off in ((200.0, 1.0), (40.0, 0.01), (5.0, 0.5)):
-        pose[:, 6], pose[:, 7] = math.log(walls), math.log(off)
-        store.correct(pose)
-    log_walls = (math.log(200) / 1 + math.log(40) / 0.01**2 + math.log(5) / 0.5**2) / (1 + 1 / 0.01**2 + 1 / 0.5**2)
-    torch.testing.assert_close(store.walls[:, 0] / store.walls[:, 1], torch.full((B,), log_walls).double())
+    store = store_of(30, 30, 30, 30)
+    store.covariance[1, 0, PLACE, PLACE] = ANYWHERE
+    store.look_about(*nothing_seen())
+    assert store.ground.isinf().flatten(1).sum(1).tolist() == [1, 0, 1]
 
 
 def test_what_has_paid_is_the_place_to_go():
-    store = store_of(30)
+    store = store_of(30, 30, 30, 30)
     goal, is_known = torch.tensor([[1.0, 2], [3, 4], [5, 6]]).double(), torch.tensor([[True], [False], [True]])
     where, is_aim = store.aim(goal, is_known)
     assert is_aim.all()
@@ -97,16 +96,16 @@ def test_what_has_paid_is_the_place_to_go():
 
 
 def test_where_all_has_been_walked_over_there_is_no_place_to_go():
-    store = store_of(30)
+    store = store_of(30, 30, 30, 30)
     store.ground[1] = torch.inf
     where, is_aim = store.aim(torch.zeros(B, 2), torch.zeros(B, 1, dtype=torch.bool))
     assert is_aim[:, 0].tolist() == [True, False, True]
-    assert where[is_aim[:, 0]].abs().amax() <= MARGIN * 30
+    assert where[is_aim[:, 0]].abs().amax() <= 30 - MARGIN * 60
 
 
 def test_a_place_that_cannot_be_reached_is_given_up():
     """One stands still before it."""
-    store, chosen = store_of(30), []
+    store, chosen = store_of(30, 30, 30, 30), []
     for _ in range(60):
         where, _ = store.aim(torch.zeros(B, 2), torch.zeros(B, 1, dtype=torch.bool))
         chosen.append(tuple(where[0].tolist()))
@@ -114,20 +113,19 @@ def test_a_place_that_cannot_be_reached_is_given_up():
 
 
 def test_who_walks_after_it_walks_over_the_ground():
-    """In an arena of 10 m with true poses: nearly everywhere within an episode."""
+    """In an arena of 10 m with true distances of all walls: nearly everywhere within an episode."""
     env = MemoryVectorEnv("iga", "train_small", B, seed=3, size=(36, 48), threads=1)
     env.reset()
     games, store = env.batch.records, SurveyStore(B, 8, 2, 2, 2)
     games["goal_x"] = -9.0  # never found
     actions, been = np.zeros(B, np.int64), np.zeros((B, 20, 20), np.bool_)
     for _ in range(2900):
-        middle, yaw = games["cell"] * games["rows"] / 2, np.radians(games["yaw"])
-        place = np.stack([games["x"] - middle, games["z"] - middle], -1) / STEP
-        told = np.concatenate([place, np.sin(yaw)[:, None], np.cos(yaw)[:, None], np.zeros((B, 4))], -1)
-        told[:, 6] = np.log(5 / STEP)
-        store.variance.fill_(1e9)
-        told[:, 4:6] = -3
-        sensed = store.note(torch.from_numpy(told).float(), torch.from_numpy(actions), torch.zeros(B, dtype=torch.bool))
+        near, far, yaw = games["cell"], 5 * games["cell"], np.radians(games["yaw"])
+        walls = np.stack([far - games["x"], games["x"] - near, far - games["z"], games["z"] - near], -1) / STEP
+        sure = np.full((B, 4), -3.0), np.full((B, 4), 9.0)
+        seen = np.concatenate([walls, *sure, np.stack([np.sin(yaw), np.cos(yaw), np.full(B, -4.0)], -1)], -1)
+        told = torch.from_numpy(seen).float()
+        sensed = store.note(TOLD, told, torch.from_numpy(actions), torch.zeros(B, dtype=torch.bool))
         right, ahead, _, known = sensed[:, :4].T.numpy()
         assert not known.any()
         angle = np.arctan2(right, ahead)
@@ -137,33 +135,3 @@ def test_who_walks_after_it_walks_over_the_ground():
         been[np.arange(B), *half_metres.T] = True
     assert been[:, 2:-2, 2:-2].mean() > 0.9
     env.close()
-
-
-def agent_of() -> MemoryRecallAgent:
-    torch.manual_seed(0)
-    sizes = {"height": 36, "width": 48, "embedding_size": 32, "hidden_size": 8, "key_size": 4, "capacity": 16}
-    return MemoryRecallAgent(AgentConfig(memory="survey", encoder="normalised", actions=8, auxiliary=(), **sizes))
-
-
-def test_a_teacher_tells_how_far_the_walls_are():
-    env = MemoryVectorEnv("iga", "train", 16, seed=2, size=(36, 48), threads=1)
-    env.reset()
-    advice = np.zeros(16, np.int64)
-    env.advise("skills", advice)
-    walls = agent_of().read.poses.lessons(torch.from_numpy(advice))[:, 4].exp().numpy()
-    np.testing.assert_allclose(walls, env.batch.records["cell"] * 2 / STEP, atol=1)
-    assert len(set(walls.round())) == 2  # arenas of 10 and of 20 m
-    assert ((advice >> ABOVE_POSES) < 2**12).all()
-    env.close()
-
-
-def test_walls_are_learned_by_how_unlikely_what_was_told_is():
-    poses = agent_of().auxiliary["survey"]
-    assert isinstance(poses, Grounds)
-    guess, told = torch.randn(5, 8), torch.randn(5, 5)
-    loss, told_of = poses.judge(poses.shaped(guess), told)
-    plain, _ = super(Grounds, poses).judge(poses.shaped(guess), told)
-    off, spread = (guess[:, 6] + 4 - told[:, 4]).abs(), guess[:, 7].clamp_min(math.log(0.02)).exp()
-    density = (-off / spread).exp() / spread
-    torch.testing.assert_close(loss - plain, -density.log().mean())
-    torch.testing.assert_close(told_of["walls_apart"], off.median())
