@@ -97,7 +97,9 @@ def test_what_has_paid_is_the_place_to_go():
 
 def test_where_all_has_been_walked_over_there_is_no_place_to_go():
     store = store_of(30, 30, 30, 30)
-    store.ground[1] = torch.inf
+    middles = (torch.arange(CELLS) + 0.5 - CELLS / 2) * 5.2
+    is_ground = (middles.abs() <= 30 - MARGIN * 60)[:, None] & (middles.abs() <= 30 - MARGIN * 60)
+    store.ground[1, is_ground] = torch.inf
     where, is_aim = store.aim(torch.zeros(B, 2), torch.zeros(B, 1, dtype=torch.bool))
     assert is_aim[:, 0].tolist() == [True, False, True]
     assert where[is_aim[:, 0]].abs().amax() <= 30 - MARGIN * 60
