@@ -18,7 +18,7 @@ class AgentConfig:
     """Episodic memory (MEM): episodic (the paper's), none, one that was registered, or one of ours: familiarity (with a
     sense of what is new), comparison (sees where now differs from then), palette (familiar with colours by the pixel),
     motion (knows how things moved), homing (where it is, and where a place that pays lies), chart (homing, and what
-    stands where), survey (homing, and where it has not been), trail (how it came to what pays) or
+    stands where), survey (where it is among walls, and where it has not been), trail (how it came to what pays) or
     worth (what won over what)."""
     auxiliary: tuple[str, ...] = ("cpc",)
     """Unsupervised losses, any set of cpc (contrastive predictive coding), rec (reconstruction), recollection (ours:
