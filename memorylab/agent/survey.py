@@ -27,7 +27,6 @@ from memorylab.agent.walls import LOWER, PLACE, UPPER, Walls, WallsStore
 if TYPE_CHECKING:
     from memorylab.agent.config import AgentConfig
 
-CELL = 5.2  # steps across one
 CELLS = 128  # across the ground, in whose middle an episode begins
 TURNING = 18.0  # steps that a quarter turn is worth
 WEARIER = 0.5  # steps
@@ -37,8 +36,9 @@ MARGIN = 0.05  # of the way from wall to wall: no nearer to them
 class SurveyStore(WallsStore):
     """With the ground: what one has been on, and how weary one is of what one has not."""
 
-    def __init__(self, num_envs: int, *sizes: int, **options: Any):
+    def __init__(self, num_envs: int, *sizes: int, cell: float, **options: Any):
         super().__init__(num_envs, *sizes, **options)
+        self.cell = cell  # steps across one
         self.ground = self.k.new_zeros(num_envs, CELLS, CELLS)  # w, east and north; infinite where one has been
         self.update(ground=self.ground)
 
@@ -51,9 +51,9 @@ class SurveyStore(WallsStore):
     def look_about(self, *walls: Tensor) -> None:
         """Who knows where he stands has been there."""
         super().look_about(*walls)
-        is_sure = self.place_variance[:, 0] < CELL**2
+        is_sure = self.place_variance[:, 0] < self.cell**2
         games = torch.arange(len(is_sure), device=is_sure.device)
-        east, north = (self.mean[..., PLACE] / CELL + CELLS / 2).long().clamp(0, CELLS - 1).unbind(-1)
+        east, north = (self.mean[..., PLACE] / self.cell + CELLS / 2).long().clamp(0, CELLS - 1).unbind(-1)
         here = self.ground[games, east, north]
         self.ground[games, east, north] = torch.where(is_sure, torch.inf, here)
 
@@ -76,9 +76,9 @@ class SurveyStore(WallsStore):
         if suits(self.ground, place):
             where, cost = torch.zeros_like(place), self.k.new_zeros(len(place))
             given = self.ground, place, self.angle, least, most, where, cost
-            choose_ground(*map(array, given), CELL, TURNING, WEARIER)
+            choose_ground(*map(array, given), self.cell, TURNING, WEARIER)
             return where, cost
-        middles = (torch.arange(CELLS, device=place.device).to(place) + 0.5 - CELLS / 2) * CELL
+        middles = (torch.arange(CELLS, device=place.device).to(place) + 0.5 - CELLS / 2) * self.cell
         way = torch.stack(torch.meshgrid(middles, middles, indexing="ij"), -1).view(1, -1, 2) - place[:, None]
         d = way.square().sum(-1).sqrt()
         ahead = (way * self.facing[:, None]).sum(-1) / d.clamp_min(1e-3)
@@ -96,9 +96,11 @@ class SurveyMemory(SensingMemory):
 
     sensed = SENSED
 
-    def __init__(self, config: "AgentConfig", *, weight: float = 0.01):
+    def __init__(self, config: "AgentConfig", *, weight: float = 0.01, cell: float = 5.2):
         super().__init__(config)
-        self.walls = Walls(config, weight)
+        if cell <= 0:
+            raise ValueError(f"survey.cell must be a number of steps above 0, not {cell:g}")
+        self.walls, self.cell = Walls(config, weight), cell
 
     @property
     def own_loss(self) -> AuxiliaryLoss:
@@ -107,7 +109,7 @@ class SurveyMemory(SensingMemory):
 
     def new_store(self, num_envs: int, **options: Any) -> SurveyStore:
         """Rings of `capacity` slots; one has been nowhere yet."""
-        return SurveyStore(num_envs, *self.sizes, **options)
+        return SurveyStore(num_envs, *self.sizes, cell=self.cell, **options)
 
     @torch.no_grad()
     def look(self, inputs: Inputs, dtype: torch.dtype) -> Tensor:

@@ -7,19 +7,20 @@ import numpy as np
 import pytest
 import torch
 
+from memorylab.agent import AgentConfig, MemoryRecallAgent
 from memorylab.agent.survey import CELLS, MARGIN, SurveyStore
 from memorylab.agent.walls import ANYWHERE, LOWER, PLACE, UPPER
 from memorylab.envs.vector import MemoryVectorEnv
 from memorylab.tasks.navigation.arena import STEP
 from memorylab.world.walking import FORWARD
 
-B = 3
+B, CELL = 3, 5.2
 TOLD = SimpleNamespace(distances=lambda seen, facing: seen.split(4, -1))  # whose pictures say it in numbers
 
 
 def store_of(east: float, west: float, north: float, south: float) -> SurveyStore:
     """Everyone stands where the episode began, looks north, and knows it, and where the walls are."""
-    store = SurveyStore(B, 8, 2, 2, 2, dtype=torch.float64)
+    store = SurveyStore(B, 8, 2, 2, 2, cell=CELL, dtype=torch.float64)
     store.mean[..., UPPER], store.mean[..., LOWER] = torch.tensor([east, north]), torch.tensor([-west, -south])
     store.turn_variance.zero_()
     return store
@@ -39,7 +40,7 @@ class SlowWalker:
         costs = {}
         for i in range(CELLS):
             for j in range(CELLS):
-                east, north = (i + 0.5 - CELLS / 2) * 5.2, (j + 0.5 - CELLS / 2) * 5.2
+                east, north = (i + 0.5 - CELLS / 2) * CELL, (j + 0.5 - CELLS / 2) * CELL
                 is_ground = least[0] <= east <= most[0] and least[1] <= north <= most[1]
                 if (i, j) not in self.been and is_ground:
                     d, bearing = math.dist((east, north), place), math.atan2(east - place[0], north - place[1])
@@ -48,7 +49,7 @@ class SlowWalker:
             return None
         best = min(costs, key=costs.__getitem__)
         self.weary[best] = self.weary.get(best, 0) + 0.5
-        return [(each + 0.5 - CELLS / 2) * 5.2 for each in best], costs[best]
+        return [(each + 0.5 - CELLS / 2) * CELL for each in best], costs[best]
 
 
 @pytest.mark.parametrize("by_kernel", [True, False])
@@ -72,7 +73,7 @@ def test_the_cell_that_costs_least_is_chosen(by_kernel, monkeypatch):
         places, angles = store.mean[..., PLACE].tolist(), store.angle.tolist()
         for b in range(B):
             slow[b] = SlowWalker() if reset[b] else slow[b]
-            slow[b].been.add(tuple(math.floor(each / 5.2 + CELLS / 2) for each in places[b]))
+            slow[b].been.add(tuple(math.floor(each / CELL + CELLS / 2) for each in places[b]))
         where, is_aim = store.aim(torch.zeros(B, 2), torch.zeros(B, 1, dtype=torch.bool))
         for b in range(B):
             expected = slow[b].choose(places[b], angles[b], least, most)
@@ -97,7 +98,7 @@ def test_what_has_paid_is_the_place_to_go():
 
 def test_where_all_has_been_walked_over_there_is_no_place_to_go():
     store = store_of(30, 30, 30, 30)
-    middles = (torch.arange(CELLS) + 0.5 - CELLS / 2) * 5.2
+    middles = (torch.arange(CELLS) + 0.5 - CELLS / 2) * CELL
     is_ground = (middles.abs() <= 30 - MARGIN * 60)[:, None] & (middles.abs() <= 30 - MARGIN * 60)
     store.ground[1, is_ground] = torch.inf
     where, is_aim = store.aim(torch.zeros(B, 2), torch.zeros(B, 1, dtype=torch.bool))
@@ -118,7 +119,7 @@ def test_who_walks_after_it_walks_over_the_ground():
     """In an arena of 10 m with true distances of all walls: nearly everywhere within an episode."""
     env = MemoryVectorEnv("iga", "train_small", B, seed=3, size=(36, 48), threads=1)
     env.reset()
-    games, store = env.batch.records, SurveyStore(B, 8, 2, 2, 2)
+    games, store = env.batch.records, SurveyStore(B, 8, 2, 2, 2, cell=CELL)
     games["goal_x"] = -9.0  # never found
     actions, been = np.zeros(B, np.int64), np.zeros((B, 20, 20), np.bool_)
     for _ in range(2900):
@@ -137,3 +138,8 @@ def test_who_walks_after_it_walks_over_the_ground():
         been[np.arange(B), *half_metres.T] = True
     assert been[:, 2:-2, 2:-2].mean() > 0.9
     env.close()
+
+
+def test_cells_have_a_size():
+    with pytest.raises(ValueError, match=r"survey\.cell must be a number of steps above 0, not -3"):
+        MemoryRecallAgent(AgentConfig(memory="survey", actions=8, settings={"survey.cell": -3}))
