@@ -55,7 +55,8 @@ class Poses(AuxiliaryLoss):
     def __init__(self, config: "AgentConfig", weight: float):
         super().__init__()
         if config.actions != len(MOTIONS):
-            raise ValueError(f"memory {config.memory} needs the {len(MOTIONS)} actions of walked tasks, not {config.actions}")
+            needed = f"the {len(MOTIONS)} actions of walked tasks, not {config.actions}"
+            raise ValueError(f"memory {config.memory} needs {needed}")
         self.weight = weight
         X = config.embedding_size
         self.encoder = NormalisedEncoder(config.height, config.width, X)
