@@ -92,13 +92,17 @@ class Poses(AuxiliaryLoss):
         metrics = dict(zip(("map_apart", "map_turn"), off.detach().median(-1).values, strict=True))
         return unlikely(off, poses[..., 4:6]).mean(), metrics
 
+    def is_told(self, advice: Tensor) -> Tensor:
+        """Not every teacher tells places."""
+        return advice >> ABOVE_ACTIONS > 0
+
     def lessons(self, advice: Tensor) -> Tensor:
         """What is kept of an advice (N) that tells a place: (N, ...)."""
         return told_poses(advice)
 
     def keep(self, pictures: Tensor, advice: Tensor) -> None:
         """Those of which the pose is told, in place of the oldest."""
-        is_told = advice >> ABOVE_ACTIONS > 0  # not every teacher tells places
+        is_told = self.is_told(advice)
         told = self.lessons(advice[is_told])
         if not len(self.told):
             self.pictures = pictures.new_zeros(KEPT, *self.pictures.shape[1:])

@@ -1,12 +1,12 @@
 """Where one stands among four walls, by what one picture tells of them and by a count of one's steps.
 
 How far a wall is that one looks at can be seen, whatever the size of the arena; where the middle is cannot. So a small
-network tells from a picture which way one faces and how far each wall is, and how sure a picture makes one of it. It
-learns from a teacher that tells the place while training, of the walls that are ahead alone. Along each axis, east and
-north, one's own place, both walls and the place that pays are numbers of one Kalman filter, with what one knows of one
-by the other (Smith, Self & Cheeseman 1990: simultaneous localisation and mapping). Its origin is where an episode
-begins. A step moves the place; a wall that is seen tells place and wall apart; what pays is here. Who is put down
-elsewhere has lost the place, not the walls.
+network tells from a picture which way one faces and how far each wall in sight is, and how sure a picture makes one of
+it. It learns from a teacher that tells the place while training. Along each axis, east and north, one's own place, both
+walls and the place that pays are numbers of one Kalman filter, with what one knows of one by the other (Smith, Self &
+Cheeseman 1990: simultaneous localisation and mapping). Its origin is where an episode begins. A step moves the place; a
+wall that is seen tells how far it and the place are apart; what pays is here. Who is put down elsewhere has lost the
+place, not the walls.
 """
 
 import math
@@ -70,6 +70,10 @@ class Walls(Poses):
         the logits of whether they are in sight; of others nothing is known."""
         walls, spreads, sight = self.walls(torch.cat([seen, facing], -1)).split(4, -1)
         return (USUAL + walls.clamp(-6, 3)).exp(), (spreads + 1).clamp_min(SUREST[0]), sight
+
+    def is_told(self, advice: Tensor) -> Tensor:
+        """Whether there are walls."""
+        return advice >> ABOVE_POSES > 0
 
     def lessons(self, advice: Tensor) -> Tensor:
         """(N, 6): steps to the four walls, and the direction."""

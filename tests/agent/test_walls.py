@@ -193,6 +193,17 @@ def test_a_teacher_tells_how_far_each_wall_is():
     env.close()
 
 
+def test_nothing_is_learned_of_a_place_without_walls():
+    env = MemoryVectorEnv("sdmo", "train", 4, seed=2, size=(36, 48), threads=1)
+    env.reset()
+    advice = np.zeros(4, np.int64)
+    env.advise("skills", advice)
+    walls = agent_of().read.walls
+    walls.keep(torch.zeros(4, 36, 48, 3, dtype=torch.uint8), torch.from_numpy(advice))
+    assert walls.met == 0
+    env.close()
+
+
 def test_what_is_learned_is_how_unlikely_what_was_told_is():
     walls = agent_of().auxiliary["survey"]
     assert isinstance(walls, Walls)
