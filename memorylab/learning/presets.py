@@ -150,8 +150,8 @@ def for_rare_rewards(config: TrainConfig) -> TrainConfig:
 
 def for_unseen_goals(config: TrainConfig) -> TrainConfig:
     """Invisible goals: rewards as rare, and farther away. A little of the teacher stays, who tells the place one stands
-    at: so walls or a map are learned (memories survey, homing), whose parts are the read's and learn at the full rate, in
-    many updates."""
+    at: so walls or a map are learned (memories survey and homing), whose parts are the read's and learn at the full
+    rate, in many updates."""
     config = for_rare_rewards(config)
     learner = replace(config.learner, learning_rate=1e-3, discount=0.99, entropy_cost=0.0005, cpc_weight=0.002)
     learner = replace(learner, read_share=1.0, teacher_steps=1_000_000, teacher_floor=0.001)
