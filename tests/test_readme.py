@@ -30,7 +30,7 @@ TINY_RUN = f"--steps 40 --num-envs 2 --unroll 10 --threads 1 --scale seconds=1 -
 SELDOM = "--evaluate-every 40 --evaluation-episodes 1 --evaluation-levels train"
 LESS = {
     r"--minutes \d+": f"{TINY_RUN} {SELDOM}",
-    r"(?<=familiarity) --steps \d+|(?<=rest 8) --steps \d+": f" {TINY_RUN} {SELDOM}",
+    r"(?<=skills|iarity) --steps \d+": f" {TINY_RUN} {SELDOM}",
     r"--track tensorboard": f"--track tensorboard --out runs/tracked {TINY_RUN} {SELDOM}",
     r"avm cr --models mra lstm ff --seeds 3 --steps 5000000": f"avm --models lstm ff --seeds 1 {TINY_RUN} {SELDOM}",
     r"trials=25,50,100,200": "trials=25 --episodes 1",
